@@ -1,0 +1,31 @@
+// Makes a checkout ready: installs when the lockfile is newer than what is installed, builds when a
+// source is newer than the bundle. Runs before `npm start` and `npm test`, and does nothing the second time.
+import { spawnSync } from "node:child_process"
+import { existsSync, readdirSync, statSync } from "node:fs"
+import { join } from "node:path"
+
+const modifiedAt = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0)
+
+function newestIn(folder) {
+  return Math.max(
+    0,
+    ...readdirSync(folder, { withFileTypes: true }).map((entry) => {
+      const path = join(folder, entry.name)
+      return entry.isDirectory() ? newestIn(path) : modifiedAt(path)
+    }),
+  )
+}
+
+function run(what, args) {
+  // stdout may be the protocol's, so nothing of this may appear there.
+  const { status } = spawnSync("npm", args, { stdio: ["ignore", 2, 2], shell: process.platform === "win32" })
+  if (status === 0) return
+  process.stderr.write(`${what} failed; see above.\n`)
+  process.exit(status ?? 1)
+}
+
+if (modifiedAt("node_modules/.package-lock.json") < modifiedAt("package-lock.json")) {
+  run("npm ci", ["ci", "--no-audit", "--no-fund", "--loglevel=error"])
+}
+const inputs = Math.max(newestIn("src"), modifiedAt("tsup.config.ts"), modifiedAt("package.json"))
+if (modifiedAt("dist/cli.js") < inputs) run("npm run build", ["run", "build", "--silent"])

@@ -1,0 +1,17 @@
+import { defineConfig } from "tsup"
+
+export default defineConfig({
+  entry: { cli: "src/cli.ts" },
+  format: "esm",
+  target: "node20",
+  platform: "node",
+  splitting: true,
+  clean: true,
+  // Everything pure JavaScript is bundled: an import graph of a few files starts several times
+  // faster than one of hundreds, and a cold npx has one package with native code to fetch.
+  noExternal: [/^(?!better-sqlite3)/],
+  // CommonJS packages ask for Node's own modules by require, which an ES module has to make first.
+  banner: {
+    js: 'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);',
+  },
+})
