@@ -1,0 +1,47 @@
+/** Plugins of the build: the licences of what is bundled, and a module of ours in the place of another. */
+
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
+import type { Options } from "tsup"
+
+type Plugin = NonNullable<Options["esbuildPlugins"]>[number]
+
+/** Returns an esbuild plugin that bundles `file` wherever `name` is imported. */
+export function replaceModule(name: string, file: string): Plugin {
+  return {
+    name: "replace-module",
+    setup(build) {
+      build.onResolve({ filter: /./ }, ({ path }) => (path === name ? { path: resolve(file) } : undefined))
+    },
+  }
+}
+
+/** Returns an esbuild plugin that writes the licence texts of all bundled packages to `file`: whoever ships code ships its licence too. */
+export function licences(file: string): Plugin {
+  return {
+    name: "licences",
+    setup(build) {
+      build.initialOptions.metafile = true
+      build.onEnd(({ metafile }) => {
+        const paths = Object.keys(metafile?.inputs ?? {})
+        const folders = new Set(
+          paths.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []),
+        )
+        if (folders.size === 0) return
+        mkdirSync(dirname(file), { recursive: true })
+        writeFileSync(file, [...folders].sort().map(licenceOf).join("\n"))
+      })
+    },
+  }
+}
+
+function licenceOf(folder: string): string {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Record<
+    string,
+    string
+  >
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
+  const text =
+    file !== undefined && existsSync(join(folder, file)) ? readFileSync(join(folder, file), "utf8") : ""
+  return `${"=".repeat(80)}\n${name} ${version} (${license})\n${"=".repeat(80)}\n\n${text.trim()}\n`
+}

@@ -1,0 +1,76 @@
+/**
+ * Every maximum, default and rate of the product. Nothing here decides anything: the laws and the
+ * schemas read these figures, so that a text that names a limit and the code that enforces it
+ * cannot disagree.
+ */
+
+export const PROJECT_KEY_CHARS_MAX = 200
+export const PROGRAM_CHARS_MAX = 100
+export const MODEL_CHARS_MAX = 100
+export const TASK_DESCRIPTION_CHARS_MAX = 2_000
+export const REASON_CHARS_MAX = 1_000
+export const NAME_HINT_CHARS_MIN = 2
+export const NAME_HINT_CHARS_MAX = 40
+/** Long enough for any generated name that starts with the longest hint. */
+export const AGENT_NAME_CHARS_MAX = 80
+
+export const SUBJECT_CHARS_MAX = 200
+export const BODY_CHARS_MAX = 20_000
+export const RECIPIENTS_MAX = 50
+export const ATTACHMENTS_MAX = 20
+export const ATTACHMENTS_JSON_BYTES_MAX = 16 * 1024
+export const THREAD_ID_CHARS_MAX = 128
+export const THREAD_IDS_MAX = 20
+
+export const PATTERN_CHARS_MAX = 512
+export const BRACE_EXPANSIONS_MAX = 1_000
+/** All expansions of a pattern together; a position is a step of the automaton, about a character. */
+export const PATTERN_POSITIONS_MAX = 20_000
+/**
+ * Pairs of positions that one comparison of two patterns may visit, about a second's work. Any accepted
+ * pattern has few enough positions to be compared with all that have no more than 100.
+ */
+export const OVERLAP_STATES_MAX = 2_000_000
+export const RESERVATION_SECONDS_DEFAULT = 3_600
+export const RESERVATION_SECONDS_MAX = 28_800
+export const CLAIM_CYCLE_SECONDS_DEFAULT = 1_800
+export const FILE_PATHS_MAX = 100
+export const RESERVATION_IDS_MAX = 1_000
+
+export const INBOX_LIMIT_DEFAULT = 20
+export const INBOX_LIMIT_MAX = 100
+export const THREAD_MESSAGES_LIMIT_DEFAULT = 50
+export const THREAD_MESSAGES_LIMIT_MAX = 200
+export const SEARCH_LIMIT_DEFAULT = 20
+export const SEARCH_LIMIT_MAX = 100
+export const QUERY_CHARS_MAX = 2_000
+/** A summary reads the latest messages of a thread, at most this many. */
+export const SUMMARY_MESSAGES_MAX = 500
+/** Listings of agents, reservations and contacts show at most this many rows. */
+export const LISTING_ROWS_MAX = 1_000
+export const COMPLETIONS_MAX = 100
+/** Project keys that are looked at to find those that a key permits. */
+export const COMPLETION_CANDIDATES_MAX = 10_000
+
+/** Markdown of one tool result; clients cut or spill what is longer. */
+export const RESULT_CHARS_MAX = 25_000
+/** Clients cut server instructions at this size. */
+export const INSTRUCTIONS_BYTES_MAX = 2_048
+
+export const AGENT_ACTIVE_WINDOW_MS = 30 * 60_000
+export const THREAD_ACTIVE_WINDOW_MS = 7 * 24 * 3_600_000
+export const ACK_OVERDUE_AFTER_MS = 24 * 3_600_000
+
+/** Rates of the coordination tools; 0 switches one off. Config: `limits` in the user's config file. */
+export const RATES_DEFAULT = {
+  tool_calls_per_minute: 60,
+  resource_reads_per_minute: 120,
+  searches_per_minute: 30,
+  sends_per_hour: 100,
+}
+export type Rates = typeof RATES_DEFAULT
+
+/** How long a writer waits for other writers before it gives up, far beyond any honest wait. */
+export const DATABASE_WAIT_MS_MAX = 60_000
+/** How long a server that lost its client goes on answering what it had accepted. */
+export const DRAIN_MS_MAX = 1_500
