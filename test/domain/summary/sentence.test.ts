@@ -1,0 +1,190 @@
+/**
+ * Owns the contract of splitSentences: which passages of a Markdown body are statements, and where they end.
+ * It refuses to test what a statement means.
+ */
+
+import fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { splitSentences } from "../../../src/domain/summary/sentence.ts"
+
+const textsOf = (markdown: string): string[] => splitSentences(markdown).map((sentence) => sentence.text)
+
+describe("splitSentences reads the blocks of a body", () => {
+  it("tells headings, paragraphs, bullets and check boxes apart, in the order written", () => {
+    const body =
+      "# Plan\n\nWe start today.\n\n- first point\n2. second point\n- [ ] open task\n- [X] closed task"
+    expect(splitSentences(body)).toEqual([
+      { kind: "heading", text: "Plan" },
+      { kind: "paragraph", text: "We start today." },
+      { kind: "bullet", text: "first point" },
+      { kind: "bullet", text: "second point" },
+      { kind: "checkbox", text: "open task", checked: false },
+      { kind: "checkbox", text: "closed task", checked: true },
+    ])
+  })
+
+  it("keeps the first sentence of a check box as the task and the rest as bullets", () => {
+    expect(splitSentences("- [ ] Drop the index. It is unused.")).toEqual([
+      { kind: "checkbox", text: "Drop the index.", checked: false },
+      { kind: "bullet", text: "It is unused." },
+    ])
+  })
+
+  it("joins the wrapped lines of a paragraph and of a bullet", () => {
+    expect(textsOf("The cache is\r\ncold after a deploy.\n\n- warm it\n  before the switch")).toEqual([
+      "The cache is cold after a deploy.",
+      "warm it before the switch",
+    ])
+  })
+
+  it("reads a labelled line or a mention as a statement of its own", () => {
+    expect(textsOf("Status: green\nTODO: write docs\n@BlueLake please review")).toEqual([
+      "Status: green",
+      "TODO: write docs",
+      "@BlueLake please review",
+    ])
+  })
+
+  it("reads underlined headings, but takes a rule below a sentence for a rule", () => {
+    expect(splitSentences("Plan\n====\n\nWe ship it.\n---\nNext part")).toEqual([
+      { kind: "heading", text: "Plan" },
+      { kind: "paragraph", text: "We ship it." },
+      { kind: "paragraph", text: "Next part" },
+    ])
+  })
+
+  it.each([
+    ["fenced code", "Before.\n\n```ts\nTODO: nothing\n```\n\nAfter."],
+    ["a fence in a list", "Before.\n- ```\n  TODO: nothing\n  ```\n\nAfter."],
+    ["a fence of tildes that holds backticks", "Before.\n~~~\n```\nTODO: nothing\n~~~\nAfter."],
+    ["quoted lines", "Before.\n> TODO: nothing\n>> older\n\nAfter."],
+    ["a comment over several lines", "Before.\n<!-- TODO: nothing\nstill hidden -->\nAfter."],
+    ["a table", "Before.\n\n| Task | Owner |\n|---|---|\n| TODO: nothing | me |\n\nAfter."],
+    ["a table without outer pipes", "Before.\n\nTask | Owner\n--- | ---\nTODO: nothing | me\n\nAfter."],
+    ["indented code", "Before.\n\n    TODO: nothing\n\nAfter."],
+    ["link definitions", "Before.\n\n[1]: https://example.test/x\n\nAfter."],
+  ])("skips %s", (_what, body) => {
+    expect(textsOf(body).join(" ")).toBe("Before. After.")
+  })
+
+  it("hides the rest of a body whose fence is never closed", () => {
+    expect(textsOf("Before.\n```\nTODO: nothing")).toEqual(["Before."])
+  })
+
+  it("keeps a comment mark that stands in inline code", () => {
+    expect(textsOf("Use `<!--` to hide. It works.")).toEqual(["Use `<!--` to hide.", "It works."])
+  })
+})
+
+describe("splitSentences reduces inline marks", () => {
+  it.each([
+    ["**Bold** and *italic* and ~~old~~ text", "Bold and italic and old text"],
+    ["see [the plan](https://a.test/p_(1)) and ![a chart](c.png)", "see the plan and a chart"],
+    ["see <https://a.test/x_y_z>", "see https://a.test/x_y_z"],
+    ["run `npm  test` in **`src`**", "run `npm test` in `src`"],
+    ["[`parse`](src/parse.ts) moved", "`parse` moved"],
+    ["not \\*bold\\* at all", "not *bold* at all"],
+    ["这是**重点**内容", "这是重点内容"],
+  ])("%s", (markdown, plain) => {
+    expect(textsOf(markdown)).toEqual([plain])
+  })
+
+  it.each([
+    "snake_case_name stays",
+    "lint src/*.ts and test/*.ts now",
+    "edit __init__.py first",
+    "2*3*4 is 24",
+    "items[0] (the old one) wins",
+    "Map<string, number> is fine",
+  ])("leaves marks that belong to a name: %s", (text) => {
+    expect(textsOf(text)).toEqual([text])
+  })
+})
+
+describe("splitSentences finds the end of a sentence", () => {
+  it.each([
+    "Use a cache, e.g. Redis, i.e. a remote one.",
+    "Node v20.11.1 is 1.5 times faster.",
+    "The bug is in src/a.ts and lib/b.d.ts today.",
+    "Docs are at https://a.test/x.html?y=1.2 for now.",
+    "Ask J. Smith for it.",
+    "It was 3 p.m. yesterday.",
+    "wait... then retry",
+    "Run `a. B. c` first.",
+    "See Fig. 3 or no. 4 of it.",
+  ])("is not fooled by %s", (text) => {
+    expect(textsOf(text)).toEqual([text])
+  })
+
+  it.each([
+    ["It works! Does it? Yes.", ["It works!", "Does it?", "Yes."]],
+    ["We moved to src/a.ts. Then we left.", ["We moved to src/a.ts.", "Then we left."]],
+    ["We took plan B. It holds.", ["We took plan B.", "It holds."]],
+    ["done. will push now", ["done.", "will push now"]],
+    ['He said "stop." Then it stopped.', ['He said "stop."', "Then it stopped."]],
+    ["迁移完成。下一步是什么？好！", ["迁移完成。", "下一步是什么？", "好！"]],
+    ["Tests, docs, etc. Then we ship.", ["Tests, docs, etc.", "Then we ship."]],
+  ])("splits %s", (text, sentences) => {
+    expect(textsOf(text)).toEqual(sentences)
+  })
+})
+
+describe("splitSentences is bounded", () => {
+  const SEEDS = [
+    "`",
+    "`` ` ",
+    ".",
+    ". ",
+    "[](",
+    "](",
+    "*",
+    "**a",
+    "_a_ ",
+    "<!--",
+    "<!-- --> ",
+    "`a` <!-- ",
+    "<br ",
+  ]
+  const MORE_SEEDS = [
+    "|",
+    "| a |\n",
+    "# ",
+    "- ",
+    "- [ ] ",
+    "> ",
+    "(",
+    ")",
+    " ",
+    "\t",
+    "\\",
+    "<https://a",
+    "。",
+    "A. ",
+  ]
+
+  it.each([...SEEDS, ...MORE_SEEDS])("reads 20,000 characters of %j", (seed) => {
+    const body = `${seed.repeat(Math.ceil(20_000 / seed.length)).slice(0, 20_000)}x`
+    const length = textsOf(body).join("").length
+    expect(length).toBeLessThanOrEqual(body.length)
+  })
+
+  it("never throws and never invents an empty unit", () => {
+    const markdown = fc.array(fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom(...SEEDS, "\n", "```")))
+    fc.assert(
+      fc.property(markdown, (parts) => {
+        for (const text of textsOf(parts.join(""))) expect(text).toMatch(/\S/)
+      }),
+    )
+  })
+
+  it("keeps every word of plain prose, in order", () => {
+    const word = fc.stringMatching(/^[a-z]{2,9}$/)
+    const prose = fc.array(fc.tuple(word, fc.constantFrom(" ", ". ", "! ", ", ", "? ")), { maxLength: 60 })
+    fc.assert(
+      fc.property(prose, (parts) => {
+        const body = parts.flat().join("").trim()
+        expect(textsOf(body).join(" ")).toBe(body)
+      }),
+    )
+  })
+})
