@@ -1,0 +1,189 @@
+-- The relational schema, in the subset of SQL that SQLite and PostgreSQL share: times are
+-- milliseconds since 1970 in BIGINT columns named *_ms, booleans are INTEGER 0 or 1, lists and
+-- objects are JSON in TEXT. Only the definition of the integer keys differs per engine.
+-- Full-text indexes live in src/search/, the one part written per engine.
+
+-- A repository that was connected: a git work tree with all its worktrees, or a plain folder.
+-- identity_path tells two apart: the git common directory, or the folder itself.
+CREATE TABLE repositories (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  root_path TEXT NOT NULL,
+  identity_path TEXT NOT NULL UNIQUE,
+  default_branch TEXT,
+  ignore_case INTEGER NOT NULL CHECK (ignore_case IN (0, 1)),
+  created_at_ms BIGINT NOT NULL
+);
+
+-- A coordination project: the room in which agents know each other.
+CREATE TABLE projects (
+  id INTEGER PRIMARY KEY,
+  key TEXT NOT NULL UNIQUE,
+  created_at_ms BIGINT NOT NULL
+);
+
+-- The repositories that a project's agents work in; a repository-scoped key reaches a project
+-- through this table.
+CREATE TABLE project_repositories (
+  project_id BIGINT NOT NULL REFERENCES projects (id),
+  repository_id BIGINT NOT NULL REFERENCES repositories (id),
+  PRIMARY KEY (project_id, repository_id)
+);
+
+-- An identity. name_key is the lower-case name: names are unique in a project whatever their case.
+-- session is the session that speaks for the agent, live or not.
+CREATE TABLE agents (
+  id INTEGER PRIMARY KEY,
+  project_id BIGINT NOT NULL REFERENCES projects (id),
+  name TEXT NOT NULL,
+  name_key TEXT NOT NULL,
+  program TEXT NOT NULL,
+  model TEXT NOT NULL,
+  task_description TEXT,
+  repository_id BIGINT REFERENCES repositories (id),
+  contact_policy TEXT NOT NULL CHECK (contact_policy IN ('open', 'auto', 'contacts_only', 'block_all')),
+  session TEXT,
+  last_active_at_ms BIGINT NOT NULL,
+  created_at_ms BIGINT NOT NULL,
+  UNIQUE (project_id, name_key)
+);
+
+-- The server processes that were alive when they were last looked at. identity_mark tells a process
+-- from a later one with the same pid. Whoever meets a dead one removes it.
+CREATE TABLE server_processes (
+  id INTEGER PRIMARY KEY,
+  pid BIGINT NOT NULL,
+  identity_mark TEXT NOT NULL,
+  session TEXT NOT NULL,
+  started_at_ms BIGINT NOT NULL
+);
+CREATE INDEX server_processes_by_session ON server_processes (session);
+
+-- Who asked whom for contact, one row a direction; asking again reopens the row.
+CREATE TABLE contacts (
+  id INTEGER PRIMARY KEY,
+  project_id BIGINT NOT NULL REFERENCES projects (id),
+  requester_id BIGINT NOT NULL REFERENCES agents (id),
+  recipient_id BIGINT NOT NULL REFERENCES agents (id),
+  status TEXT NOT NULL CHECK (status IN ('pending', 'approved', 'denied')),
+  reason TEXT NOT NULL,
+  response TEXT,
+  requested_at_ms BIGINT NOT NULL,
+  responded_at_ms BIGINT,
+  UNIQUE (requester_id, recipient_id)
+);
+CREATE INDEX contacts_by_recipient ON contacts (recipient_id);
+
+-- A block stops mail from blocked to blocker, nothing else.
+CREATE TABLE blocks (
+  blocker_id BIGINT NOT NULL REFERENCES agents (id),
+  blocked_id BIGINT NOT NULL REFERENCES agents (id),
+  reason TEXT,
+  created_at_ms BIGINT NOT NULL,
+  PRIMARY KEY (blocker_id, blocked_id)
+);
+
+-- A thread; key is the thread id that agents see. The two counters are kept by the one statement
+-- that adds a message. A notice holds one notification, which is its recipient's business alone.
+CREATE TABLE threads (
+  id INTEGER PRIMARY KEY,
+  project_id BIGINT NOT NULL REFERENCES projects (id),
+  key TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  is_notice INTEGER NOT NULL CHECK (is_notice IN (0, 1)),
+  message_count BIGINT NOT NULL,
+  created_at_ms BIGINT NOT NULL,
+  last_message_at_ms BIGINT NOT NULL,
+  UNIQUE (project_id, key)
+);
+
+-- Mail, stored verbatim. Messages are never changed and never deleted.
+CREATE TABLE messages (
+  id INTEGER PRIMARY KEY,
+  project_id BIGINT NOT NULL REFERENCES projects (id),
+  thread_id BIGINT NOT NULL REFERENCES threads (id),
+  parent_id BIGINT REFERENCES messages (id),
+  sender_id BIGINT NOT NULL REFERENCES agents (id),
+  subject TEXT NOT NULL,
+  body_md TEXT NOT NULL,
+  importance TEXT NOT NULL CHECK (importance IN ('normal', 'high', 'urgent')),
+  ack_required INTEGER NOT NULL CHECK (ack_required IN (0, 1)),
+  attachments TEXT NOT NULL,
+  created_at_ms BIGINT NOT NULL
+);
+CREATE INDEX messages_by_thread ON messages (thread_id, id);
+CREATE INDEX messages_by_sender ON messages (sender_id, created_at_ms);
+
+-- Who got a message and what became of it there.
+CREATE TABLE message_recipients (
+  message_id BIGINT NOT NULL REFERENCES messages (id),
+  agent_id BIGINT NOT NULL REFERENCES agents (id),
+  kind TEXT NOT NULL CHECK (kind IN ('to', 'cc', 'bcc')),
+  read_at_ms BIGINT,
+  acked_at_ms BIGINT,
+  PRIMARY KEY (message_id, agent_id)
+);
+-- An inbox is read unread first, then newest first.
+CREATE INDEX message_recipients_inbox ON message_recipients (
+  agent_id, (CASE WHEN read_at_ms IS NULL THEN 0 ELSE 1 END), message_id DESC
+);
+
+-- File reservations. prefix_key is the pattern's leading literal folders: two patterns can overlap
+-- only when one's prefix_key begins with the other's, which makes it the key for finding candidates.
+-- A row is open until ended_at_ms is set: released, or found expired.
+CREATE TABLE reservations (
+  id INTEGER PRIMARY KEY,
+  project_id BIGINT NOT NULL REFERENCES projects (id),
+  repository_id BIGINT NOT NULL REFERENCES repositories (id),
+  agent_id BIGINT NOT NULL REFERENCES agents (id),
+  path_pattern TEXT NOT NULL,
+  prefix_key TEXT NOT NULL,
+  exclusive INTEGER NOT NULL CHECK (exclusive IN (0, 1)),
+  reason TEXT,
+  created_at_ms BIGINT NOT NULL,
+  expires_at_ms BIGINT NOT NULL,
+  ended_at_ms BIGINT
+);
+CREATE INDEX reservations_open ON reservations (repository_id, prefix_key) WHERE ended_at_ms IS NULL;
+CREATE INDEX reservations_open_by_agent ON reservations (agent_id) WHERE ended_at_ms IS NULL;
+CREATE INDEX reservations_open_by_expiry ON reservations (expires_at_ms) WHERE ended_at_ms IS NULL;
+CREATE INDEX reservations_by_project ON reservations (project_id) WHERE ended_at_ms IS NULL;
+
+-- What happened, append-only: the source of get-latest-updates. An acknowledgment by a bcc
+-- recipient is never written here.
+CREATE TABLE activity (
+  id INTEGER PRIMARY KEY,
+  project_id BIGINT NOT NULL REFERENCES projects (id),
+  agent_id BIGINT NOT NULL REFERENCES agents (id),
+  kind TEXT NOT NULL CHECK (kind IN ('message_sent', 'message_acknowledged', 'files_reserved', 'reservation_released')),
+  message_id BIGINT REFERENCES messages (id),
+  reservation_id BIGINT REFERENCES reservations (id),
+  created_at_ms BIGINT NOT NULL
+);
+CREATE INDEX activity_by_project ON activity (project_id, id);
+
+-- API keys. Only a SHA-256 of a key is stored; the local key's own text stands in a file beside the
+-- database that its owner alone may read.
+CREATE TABLE api_keys (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  environment TEXT NOT NULL CHECK (environment IN ('live', 'test')),
+  hash TEXT NOT NULL UNIQUE,
+  last_four TEXT NOT NULL,
+  scopes TEXT NOT NULL,
+  plan TEXT NOT NULL CHECK (plan IN ('starter', 'pro', 'enterprise')),
+  is_local INTEGER NOT NULL CHECK (is_local IN (0, 1)),
+  created_at_ms BIGINT NOT NULL,
+  expires_at_ms BIGINT,
+  revoked_at_ms BIGINT,
+  last_used_at_ms BIGINT
+);
+
+-- What each key has used of each rate limit in its current window.
+CREATE TABLE rate_buckets (
+  subject TEXT NOT NULL,
+  bucket TEXT NOT NULL,
+  window_started_at_ms BIGINT NOT NULL,
+  used BIGINT NOT NULL,
+  PRIMARY KEY (subject, bucket)
+);

@@ -1,0 +1,169 @@
+/**
+ * Every setting: where it comes from, its default and one sentence about it. Settings are read from
+ * the environment and from the user's config file; nothing else in the product reads either.
+ */
+
+import { existsSync, readFileSync } from "node:fs"
+import { homedir } from "node:os"
+import { join } from "node:path"
+import { ENVIRONMENTS, type Environment, environmentOf } from "./domain/api-key.ts"
+import { AppError } from "./errors.ts"
+import { RATES_DEFAULT, type Rates } from "./limits.ts"
+import type { LogLevel } from "./log.ts"
+
+/** Documentation of the environment variables, in the order in which the README shows them. */
+export const ENVIRONMENT_VARIABLES = [
+  ["SIGNALBOX_DB", "the database file", "`signalbox.db` in the platform's data folder"],
+  [
+    "SIGNALBOX_ENV",
+    "`live` or `test`: which database and which keys count; the prefix of a configured key wins",
+    "`live`",
+  ],
+  [
+    "SIGNALBOX_API_KEY",
+    "the key of this server; when set, it alone counts and its scopes are enforced",
+    "a local key with all scopes, made on first use",
+  ],
+  [
+    "SIGNALBOX_PROJECT",
+    "the project key that the server's instructions name",
+    "the work tree around the current folder",
+  ],
+  ["SIGNALBOX_PROGRAM", "the program name that the server's instructions name", "none"],
+  ["SIGNALBOX_MODEL", "the model name that the server's instructions name", "none"],
+  [
+    "SIGNALBOX_SESSION",
+    "names the client's session, where the client itself passes no id on (Claude Code and Gemini CLI do)",
+    "the server process",
+  ],
+  ["SIGNALBOX_LIMITS", "`off` switches every rate limit off, for load tests", "on"],
+  [
+    "SIGNALBOX_LOG",
+    "least severe log line on stderr: `debug`, `info`, `warn`, `error` or `silent`",
+    "`info`",
+  ],
+] as const
+
+/** Environment variables in which coding agents tell their session's id, most trusted first. */
+const SESSION_VARIABLES = ["SIGNALBOX_SESSION", "CLAUDE_CODE_SESSION_ID", "GEMINI_SESSION_ID"] as const
+
+export interface Config {
+  databasePath: string
+  environment: Environment
+  /** The configured key; undefined when none is set, which is not the same as an empty one. */
+  apiKey: string | undefined
+  project: string | undefined
+  program: string | undefined
+  model: string | undefined
+  /** The client's own id of its session, when it passes one on. */
+  clientSession: string | undefined
+  rates: Rates
+  /** What in the user's config file was not understood; the default holds there. */
+  warnings: string[]
+  logLevel: LogLevel
+  /** The folder the process was started in. */
+  workingFolder: string
+}
+
+export interface ConfigSources {
+  env: Record<string, string | undefined>
+  workingFolder: string
+  platform?: NodeJS.Platform
+  home?: string
+  /** `--db`, which wins over SIGNALBOX_DB. */
+  databasePath?: string | undefined
+}
+
+/** Reads the configuration; fails with `invalid` and the name of the setting at fault. */
+export function readConfig(sources: ConfigSources): Config {
+  const { env } = sources
+  const home = sources.home ?? homedir()
+  const platform = sources.platform ?? process.platform
+  const apiKey = env.SIGNALBOX_API_KEY
+  const environment = environmentOf(apiKey ?? "") ?? readChoice(env, "SIGNALBOX_ENV", ENVIRONMENTS, "live")
+  const fileName = environment === "live" ? "signalbox.db" : "signalbox.test.db"
+  const warnings: string[] = []
+  return {
+    databasePath:
+      sources.databasePath ?? filled(env.SIGNALBOX_DB) ?? join(dataFolder(env, platform, home), fileName),
+    environment,
+    apiKey,
+    project: filled(env.SIGNALBOX_PROJECT),
+    program: filled(env.SIGNALBOX_PROGRAM),
+    model: filled(env.SIGNALBOX_MODEL),
+    clientSession: SESSION_VARIABLES.map((name) => filled(env[name])).find((value) => value !== undefined),
+    rates: readRates(env, configFile(env, platform, home), warnings),
+    warnings,
+    logLevel: readChoice(env, "SIGNALBOX_LOG", ["debug", "info", "warn", "error", "silent"], "info"),
+    workingFolder: sources.workingFolder,
+  }
+}
+
+function filled(value: string | undefined): string | undefined {
+  return value === undefined || value.trim() === "" ? undefined : value
+}
+
+function readChoice<T extends string>(
+  env: ConfigSources["env"],
+  name: string,
+  allowed: readonly T[],
+  otherwise: NoInfer<T>,
+): T {
+  const value = filled(env[name])
+  if (value === undefined) return otherwise
+  const choice = allowed.find((candidate) => candidate === value)
+  if (choice === undefined) {
+    throw new AppError("invalid", `${name} must be one of: ${allowed.join(", ")} (got "${value}")`, {
+      field: name,
+    })
+  }
+  return choice
+}
+
+function dataFolder(env: ConfigSources["env"], platform: NodeJS.Platform, home: string): string {
+  if (platform === "darwin") return join(home, "Library", "Application Support", "signalbox")
+  if (platform === "win32")
+    return join(filled(env.LOCALAPPDATA) ?? join(home, "AppData", "Local"), "signalbox")
+  return join(filled(env.XDG_DATA_HOME) ?? join(home, ".local", "share"), "signalbox")
+}
+
+function configFile(env: ConfigSources["env"], platform: NodeJS.Platform, home: string): string {
+  if (platform === "win32")
+    return join(filled(env.APPDATA) ?? join(home, "AppData", "Roaming"), "signalbox", "config.json")
+  return join(filled(env.XDG_CONFIG_HOME) ?? join(home, ".config"), "signalbox", "config.json")
+}
+
+function readRates(env: ConfigSources["env"], file: string, warnings: string[]): Rates {
+  if (readChoice(env, "SIGNALBOX_LIMITS", ["on", "off"], "on") === "off") {
+    return {
+      tool_calls_per_minute: 0,
+      resource_reads_per_minute: 0,
+      searches_per_minute: 0,
+      sends_per_hour: 0,
+    }
+  }
+  const rates = { ...RATES_DEFAULT }
+  for (const [name, value] of Object.entries(configuredLimits(file, warnings))) {
+    if (!(name in rates)) {
+      warnings.push(`${file}: limits.${name} is unknown; known are ${Object.keys(rates).join(", ")}`)
+    } else if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
+      warnings.push(`${file}: limits.${name} must be a whole number, 0 for off; the default holds`)
+    } else {
+      rates[name as keyof Rates] = value
+    }
+  }
+  return rates
+}
+
+function configuredLimits(file: string, warnings: string[]): Record<string, unknown> {
+  if (!existsSync(file)) return {}
+  try {
+    const parsed: unknown = JSON.parse(readFileSync(file, "utf8"))
+    const limits = (parsed as { limits?: unknown } | null)?.limits ?? {}
+    if (typeof limits === "object" && !Array.isArray(limits)) return limits as Record<string, unknown>
+    warnings.push(`${file}: limits must be an object; the defaults hold`)
+  } catch (error) {
+    warnings.push(`${file} cannot be read as JSON, the defaults hold: ${(error as Error).message}`)
+  }
+  return {}
+}

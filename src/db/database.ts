@@ -1,0 +1,36 @@
+/**
+ * The database port: all that the rest of the product knows of a database. SQL is written once, with
+ * `?` for parameters, in the subset that the engines share.
+ */
+
+export type SqlValue = string | number | null
+export type Row = Record<string, SqlValue>
+
+export interface Queries {
+  /** Returns all rows. */
+  all<R extends Row>(sql: string, args?: readonly SqlValue[]): Promise<R[]>
+  /** Returns the first row, if there is one. */
+  get<R extends Row>(sql: string, args?: readonly SqlValue[]): Promise<R | undefined>
+  /** Returns how many rows changed. */
+  run(sql: string, args?: readonly SqlValue[]): Promise<number>
+}
+
+export interface Database extends Queries {
+  /**
+   * Runs `body` atomically; it rolls back when `body` throws. `lock` names what must not change
+   * meanwhile, for engines that lock less than the whole database. Inside, only `tx` may be awaited:
+   * a body that awaits anything else is found out, rolled back and fails.
+   */
+  transaction<T>(lock: string, body: (tx: Queries) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/** A constraint of the schema refused a write. */
+export class ConstraintError extends Error {
+  readonly kind: string
+  constructor(kind: string, cause: unknown) {
+    super(`constraint failed: ${kind}`, { cause })
+    this.name = "ConstraintError"
+    this.kind = kind
+  }
+}

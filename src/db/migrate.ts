@@ -1,0 +1,85 @@
+/**
+ * Brings a database file to the schema of this program, however many processes try at once: the work
+ * is done under SQLite's write lock, and whoever comes second finds it done.
+ */
+
+import { closeSync, openSync, rmSync } from "node:fs"
+import type BetterSqlite3 from "better-sqlite3"
+import { AppError } from "../errors.ts"
+import type { Migration } from "./migrations.ts"
+import type { SqliteDatabase } from "./sqlite.ts"
+
+/** Marks a file as ours: "sbox" in ASCII, in SQLite's application_id. */
+const APPLICATION_ID = 0x73_62_6f_78
+
+export interface Schema {
+  /** The version that `sql` produces on an empty file, which is also the last migration's. */
+  version: number
+  sql: string
+  migrations: readonly Migration[]
+}
+
+/**
+ * Creates or migrates the schema. Before the first step of a migration the file is copied to
+ * `<path>.v<old version>.backup`. Fails with `unavailable` when the file belongs to a newer program or
+ * to another one, and leaves it untouched then.
+ */
+export async function prepareSchema(database: SqliteDatabase, path: string, schema: Schema): Promise<void> {
+  await database.exclusively((connection) => {
+    if (versionOf(connection, path) === schema.version) return
+    connection.exec("BEGIN IMMEDIATE")
+    try {
+      requireUsable(connection, path, schema.version)
+      const version = versionOf(connection, path)
+      if (version === 0) connection.exec(schema.sql)
+      else if (version < schema.version) migrate(connection, path, version, schema)
+      connection.pragma(`application_id = ${APPLICATION_ID}`)
+      connection.pragma(`user_version = ${schema.version}`)
+      connection.exec("COMMIT")
+    } finally {
+      if (connection.inTransaction) connection.exec("ROLLBACK")
+    }
+  })
+}
+
+function migrate(connection: BetterSqlite3.Database, path: string, from: number, schema: Schema): void {
+  // The lock is ours, so a second connection copies exactly the state that the steps start from.
+  const backup = `${path}.v${from}.backup`
+  // SQLite writes into an empty file, which is made here because all of the mail will be in it. One that
+  // a failed try left behind is older than what is about to be changed.
+  rmSync(backup, { force: true })
+  closeSync(openSync(backup, "wx", 0o600))
+  const copier = new (connection.constructor as typeof BetterSqlite3)(path, { readonly: true })
+  try {
+    copier.prepare("VACUUM INTO ?").run(backup)
+  } finally {
+    copier.close()
+  }
+  for (const migration of schema.migrations) {
+    if (migration.version > from) connection.exec(migration.sql)
+  }
+}
+
+/** Fails with `unavailable` when a file belongs to another program, or to a version of ours that knows more. */
+export function requireUsable(connection: BetterSqlite3.Database, path: string, knownVersion: number): void {
+  const version = versionOf(connection, path)
+  if (version > knownVersion) throw newerDatabase(path, version, knownVersion)
+}
+
+function versionOf(connection: BetterSqlite3.Database, path: string): number {
+  const version = connection.pragma("user_version", { simple: true }) as number
+  const owner = connection.pragma("application_id", { simple: true }) as number
+  const isEmpty = connection.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined
+  if (owner === APPLICATION_ID || (owner === 0 && version === 0 && isEmpty)) return version
+  throw new AppError("unavailable", `${path} is the database of another program`, {
+    hint: "Name another file with SIGNALBOX_DB or --db.",
+  })
+}
+
+function newerDatabase(path: string, found: number, known: number): AppError {
+  return new AppError(
+    "unavailable",
+    `${path} has schema version ${found}, this signalbox knows versions up to ${known}`,
+    { hint: "Update signalbox: npx -y signalbox@latest." },
+  )
+}

@@ -1,0 +1,215 @@
+/**
+ * The SQLite driver of the database port, and the only code that knows better-sqlite3. It owns the
+ * connection's settings, the queue that keeps transactions of one process apart, and the waiting for
+ * other processes. It knows no table.
+ */
+
+import BetterSqlite3 from "better-sqlite3"
+import { AppError } from "../errors.ts"
+import { DATABASE_WAIT_MS_MAX } from "../limits.ts"
+import { ConstraintError, type Database, type Queries, type Row, type SqlValue } from "./database.ts"
+
+type Statement = BetterSqlite3.Statement<unknown[], Row>
+
+/** The longest pause between two tries for the write lock. */
+const RETRY_PAUSE_MS_MAX = 12
+
+export interface SqliteOptions {
+  /** How long to wait for other processes before giving up with `unavailable`. */
+  waitMs?: number
+  /** In 0..1, for the jitter of the retries. */
+  random?: () => number
+  /** Looks at a file before anything about it is changed; throws to leave it alone. */
+  inspect?: (connection: BetterSqlite3.Database) => void
+}
+
+/**
+ * Opens the SQLite file at `path`, creating it when missing: WAL, synchronous=NORMAL, foreign keys on.
+ * Fails with `unavailable` when the file cannot be opened or is no database.
+ */
+export async function openSqlite(path: string, options: SqliteOptions = {}): Promise<SqliteDatabase> {
+  const waitMs = options.waitMs ?? DATABASE_WAIT_MS_MAX
+  const random = options.random ?? Math.random
+  let connection: BetterSqlite3.Database | undefined
+  try {
+    // The wait is ours, not SQLite's: its busy handler blocks this thread and backs off unfairly.
+    const opened = new BetterSqlite3(path, { timeout: 0 })
+    connection = opened
+    await untilFree(waitMs, random, () => {
+      options.inspect?.(opened)
+      // Switching a cold file to WAL ignores SQLite's busy handler, so it is retried like the rest.
+      if (opened.pragma("journal_mode", { simple: true }) !== "wal") opened.pragma("journal_mode = WAL")
+      opened.pragma("synchronous = NORMAL")
+      opened.pragma("foreign_keys = ON")
+    })
+    return new SqliteDatabase(opened, waitMs, random)
+  } catch (error) {
+    connection?.close()
+    if (error instanceof AppError) throw error
+    throw new AppError("unavailable", `the database ${path} cannot be opened: ${(error as Error).message}`, {
+      hint: "Check the path, its permissions and the free space, or name another file with SIGNALBOX_DB.",
+    })
+  }
+}
+
+/** One connection behind the database port. */
+export class SqliteDatabase implements Database {
+  readonly #connection: BetterSqlite3.Database
+  readonly #statements = new Map<string, Statement>()
+  readonly #waitMs: number
+  readonly #random: () => number
+  /** Settles when everything queued so far is done; null when nothing is. */
+  #tail: Promise<unknown> | null = null
+
+  constructor(connection: BetterSqlite3.Database, waitMs: number, random: () => number) {
+    this.#connection = connection
+    this.#waitMs = waitMs
+    this.#random = random
+  }
+
+  all<R extends Row>(sql: string, args: readonly SqlValue[] = []): Promise<R[]> {
+    return this.#once(() => this.#statement(sql).all(args) as R[])
+  }
+
+  get<R extends Row>(sql: string, args: readonly SqlValue[] = []): Promise<R | undefined> {
+    return this.#once(() => this.#statement(sql).get(args) as R | undefined)
+  }
+
+  run(sql: string, args: readonly SqlValue[] = []): Promise<number> {
+    return this.#once(() => this.#statement(sql).run(args).changes)
+  }
+
+  transaction<T>(_lock: string, body: (tx: Queries) => Promise<T>): Promise<T> {
+    return this.#queued(async () => {
+      await this.#untilFree(() => this.#statement("BEGIN IMMEDIATE").run())
+      // Promises of SQLite settle in microtasks, and nextTick waits until none is left. So if the alarm
+      // rings before the end, the body awaited something else, and other processes waited for it too.
+      const state = { ticked: false, ended: false }
+      process.nextTick(() => {
+        state.ticked = true
+      })
+      try {
+        const result = await body(this.#inTransaction(state))
+        requireNoTick(state)
+        this.#statement("COMMIT").run()
+        return result
+      } finally {
+        state.ended = true
+        if (this.#connection.inTransaction) this.#statement("ROLLBACK").run()
+      }
+    })
+  }
+
+  /**
+   * Runs `work` with the raw connection, apart from everything else of this process: for the schema
+   * and for backups, which only this folder does.
+   */
+  exclusively<T>(work: (connection: BetterSqlite3.Database) => T | Promise<T>): Promise<T> {
+    return this.#queued(() => this.#untilFree(() => work(this.#connection)))
+  }
+
+  close(): Promise<void> {
+    return this.#queued(() => {
+      this.#connection.close()
+    })
+  }
+
+  #inTransaction(state: TransactionState): Queries {
+    const guarded = <T>(work: () => T): Promise<T> =>
+      settled(() => {
+        if (state.ended) throw new Error("a query was kept beyond the end of its transaction")
+        requireNoTick(state)
+        return work()
+      })
+    return {
+      all: (sql, args = []) => guarded(() => this.#statement(sql).all(args)) as never,
+      get: (sql, args = []) => guarded(() => this.#statement(sql).get(args)) as never,
+      run: (sql, args = []) => guarded(() => this.#statement(sql).run(args).changes),
+    }
+  }
+
+  /** Runs one statement at once when nothing is queued and nobody is in the way, which is the rule. */
+  #once<T>(work: () => T): Promise<T> {
+    if (this.#tail !== null) return this.#queued(() => this.#untilFree(work))
+    return settled(work).catch((error: unknown) => {
+      if (isBusy(error)) return this.#queued(() => this.#untilFree(work))
+      throw error
+    })
+  }
+
+  #statement(sql: string): Statement {
+    let statement = this.#statements.get(sql)
+    if (statement === undefined) {
+      statement = this.#connection.prepare<unknown[], Row>(sql)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+
+  async #queued<T>(work: () => T | Promise<T>): Promise<T> {
+    const before = this.#tail
+    const done = before === null ? (async () => work())() : before.then(work, work)
+    this.#tail = done
+    try {
+      return await done
+    } finally {
+      if (this.#tail === done) this.#tail = null
+    }
+  }
+
+  #untilFree<T>(work: () => T | Promise<T>): Promise<T> {
+    return untilFree(this.#waitMs, this.#random, work)
+  }
+}
+
+/**
+ * Runs `work` until no other process stands in its way, pausing a random while between the tries so
+ * that many waiting processes spread out instead of meeting again.
+ */
+async function untilFree<T>(waitMs: number, random: () => number, work: () => T | Promise<T>): Promise<T> {
+  const deadline = performance.now() + waitMs
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work()
+    } catch (cause) {
+      const error = translated(cause)
+      if (!isBusy(error)) throw error
+      if (performance.now() > deadline) {
+        throw new AppError("unavailable", `the database stayed locked for ${waitMs / 1_000} s`, {
+          hint: "Another process holds it: see who has the file open, then try again.",
+        })
+      }
+    }
+    const pauseMs = 1 + random() * Math.min(RETRY_PAUSE_MS_MAX, 2 * tries)
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof BetterSqlite3.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code)
+}
+
+interface TransactionState {
+  ticked: boolean
+  ended: boolean
+}
+
+function requireNoTick(state: TransactionState): void {
+  if (state.ticked) throw new Error("a transaction awaited something other than its own queries")
+}
+
+/** Runs `work` now and returns its outcome as a promise. */
+function settled<T>(work: () => T): Promise<T> {
+  try {
+    return Promise.resolve(work())
+  } catch (error) {
+    return Promise.reject(translated(error))
+  }
+}
+
+function translated(error: unknown): unknown {
+  const isConstraint =
+    error instanceof BetterSqlite3.SqliteError && error.code.startsWith("SQLITE_CONSTRAINT")
+  if (!isConstraint) return error
+  return new ConstraintError(error.code.replace("SQLITE_CONSTRAINT_", "").toLowerCase(), error)
+}

@@ -1,0 +1,130 @@
+/**
+ * API keys: their format, their scopes and what a scope permits. Generating random bytes, hashing and
+ * storing are done elsewhere.
+ */
+
+export type Environment = "live" | "test"
+export const ENVIRONMENTS = ["live", "test"] as const
+export const PLANS = ["starter", "pro", "enterprise"] as const
+export type Plan = (typeof PLANS)[number]
+
+export interface ApiKey {
+  id: number
+  name: string
+  environment: Environment
+  lastFour: string
+  scopes: string[]
+  plan: Plan
+  isLocal: boolean
+  createdAtMs: number
+  expiresAtMs: number | null
+  revokedAtMs: number | null
+  lastUsedAtMs: number | null
+}
+
+const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+const SECRET_BYTES = 32
+/** 62^43 is the first power of 62 above 2^256. */
+const SECRET_CHARS = 43
+const CHECKSUM_CHARS = 6
+const FORMAT = new RegExp(`^signalbox_(live|test)_sk_[0-9A-Za-z]{${SECRET_CHARS + CHECKSUM_CHARS}}$`)
+
+/**
+ * Returns a key in clear text: `signalbox_<environment>_sk_`, 32 bytes in base62 (43 characters), and
+ * 6 characters of checksum, so that a typo is told from an unknown key without a look-up. The form
+ * follows GitHub's tokens: CRC-32 of all that stands before it, in base62.
+ */
+export function formatApiKey(environment: Environment, secret: Uint8Array): string {
+  if (secret.length !== SECRET_BYTES)
+    throw new Error(`a key needs ${SECRET_BYTES} bytes, got ${secret.length}`)
+  let number = 0n
+  for (const byte of secret) number = number * 256n + BigInt(byte)
+  const body = `signalbox_${environment}_sk_${base62(number, SECRET_CHARS)}`
+  return body + base62(BigInt(crc32(body)), CHECKSUM_CHARS)
+}
+
+/** Whether a text has the form of a key and its checksum is right. */
+export function isWellFormedApiKey(text: string): boolean {
+  if (!FORMAT.test(text)) return false
+  const body = text.slice(0, -CHECKSUM_CHARS)
+  return text.endsWith(base62(BigInt(crc32(body)), CHECKSUM_CHARS))
+}
+
+/** Returns the environment that a key's prefix names, if it names one. */
+export function environmentOf(text: string): Environment | undefined {
+  return ENVIRONMENTS.find((environment) => text.startsWith(`signalbox_${environment}_sk_`))
+}
+
+/** Why a key that was found does not count, or null when it does. */
+export function keyRefusal(key: ApiKey, environment: Environment, nowMs: number): string | null {
+  if (key.environment !== environment)
+    return `the key is for ${key.environment}, this server is ${environment}`
+  if (key.revokedAtMs !== null) return "the key was revoked"
+  if (key.expiresAtMs !== null && key.expiresAtMs <= nowMs) return "the key has expired"
+  return null
+}
+
+/** The scope forms that keys may carry, for messages. */
+export const SCOPE_FORMS =
+  "*, admin, repo:{id}:coordination, project:{key}:coordination, repo:{id}:memory, repo:{id}:documentation"
+
+/** Whether a text is one of the scope forms. */
+export function isScope(text: string): boolean {
+  return (
+    text === "*" ||
+    text === "admin" ||
+    /^repo:[1-9]\d*:(coordination|memory|documentation)$/.test(text) ||
+    /^project:.{1,200}:coordination$/s.test(text)
+  )
+}
+
+/** Whether scopes allow coordination anywhere at all. */
+export function hasCoordinationScope(scopes: readonly string[]): boolean {
+  return scopes.some((scope) => scope === "*" || scope.endsWith(":coordination"))
+}
+
+/** Whether scopes permit coordination in a project that is linked to the given repositories. */
+export function permitsProject(
+  scopes: readonly string[],
+  projectKey: string,
+  repositoryIds: readonly number[],
+): boolean {
+  return (
+    scopes.includes("*") ||
+    scopes.includes(projectScope(projectKey)) ||
+    repositoryIds.some((id) => scopes.includes(repositoryScope(id)))
+  )
+}
+
+/** Whether scopes permit reservations in one repository of a project. */
+export function permitsReservation(
+  scopes: readonly string[],
+  projectKey: string,
+  repositoryId: number,
+): boolean {
+  return permitsProject(scopes, projectKey, [repositoryId])
+}
+
+export function projectScope(projectKey: string): string {
+  return `project:${projectKey}:coordination`
+}
+
+export function repositoryScope(repositoryId: number): string {
+  return `repo:${repositoryId}:coordination`
+}
+
+function base62(number: bigint, length: number): string {
+  let text = ""
+  for (let rest = number; text.length < length; rest /= 62n) text = BASE62.charAt(Number(rest % 62n)) + text
+  return text
+}
+
+/** CRC-32 as in ISO 3309 (polynomial 0xEDB88320, reflected), of ASCII text. */
+function crc32(text: string): number {
+  let crc = 0xff_ff_ff_ff
+  for (let index = 0; index < text.length; index += 1) {
+    crc ^= text.charCodeAt(index)
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (crc & 1 ? 0xed_b8_83_20 : 0)
+  }
+  return (crc ^ 0xff_ff_ff_ff) >>> 0
+}

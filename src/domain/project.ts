@@ -1,0 +1,19 @@
+/** Projects and repositories, as the rest of the product passes them around. */
+
+export interface Project {
+  id: number
+  key: string
+  createdAtMs: number
+}
+
+export interface Repository {
+  id: number
+  name: string
+  /** The main work tree's root, absolute. */
+  rootPath: string
+  /** What tells it from every other repository: the git common directory, or the folder itself. */
+  identityPath: string
+  defaultBranch: string | null
+  /** Whether file names that differ only in case are one file there (git's core.ignorecase). */
+  ignoreCase: boolean
+}

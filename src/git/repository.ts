@@ -1,0 +1,127 @@
+/**
+ * What git knows of a folder: its work tree, the repository behind it, and a few settings. Reads only,
+ * through the user's own git; a machine without git behaves as if no folder were in a repository.
+ */
+
+import { execFile } from "node:child_process"
+import { realpath, stat } from "node:fs/promises"
+import { basename, dirname, isAbsolute, join, resolve } from "node:path"
+
+const GIT_TIMEOUT_MS = 5_000
+
+/** Where a folder lies. All paths are absolute and real. */
+export interface WorkTree {
+  /** The root of the work tree that the folder is in. */
+  rootPath: string
+  /** What all worktrees of one clone share: the git common directory. */
+  identityPath: string
+  /** The main work tree's root; for a bare repository, the repository itself. */
+  mainPath: string
+}
+
+/** What is stored about a repository when it is connected. */
+export interface RepositoryFacts {
+  /** `owner/name` from the origin remote, else the folder's name. */
+  name: string
+  defaultBranch: string | null
+  ignoreCase: boolean
+}
+
+/** Returns the work tree around a folder, or undefined when there is none. */
+export async function findWorkTree(folder: string): Promise<WorkTree | undefined> {
+  const output = await git(folder, [
+    "rev-parse",
+    "--path-format=absolute",
+    "--show-toplevel",
+    "--git-common-dir",
+    "--show-superproject-working-tree",
+  ])
+  const [topLevel, commonDirectory, superproject] = output?.split("\n") ?? []
+  if (topLevel === undefined || commonDirectory === undefined) return undefined
+  const identityPath = await realpath(commonDirectory)
+  const rootPath = await realpath(topLevel)
+  // A submodule's common directory lies inside its superproject's; its own work tree is its home.
+  const isSubmodule = superproject !== undefined && superproject !== ""
+  const isPlain = basename(identityPath) === ".git"
+  const mainPath = isSubmodule ? rootPath : isPlain ? dirname(identityPath) : identityPath
+  return { rootPath, identityPath, mainPath }
+}
+
+/** Reads what is worth storing about the repository that a work tree belongs to. */
+export async function readRepositoryFacts(workTree: WorkTree): Promise<RepositoryFacts> {
+  const [remote, originHead, head, ignoreCase] = await Promise.all([
+    git(workTree.rootPath, ["config", "--get", "remote.origin.url"]),
+    git(workTree.rootPath, ["symbolic-ref", "--short", "--quiet", "refs/remotes/origin/HEAD"]),
+    git(workTree.rootPath, ["symbolic-ref", "--short", "--quiet", "HEAD"]),
+    git(workTree.rootPath, ["config", "--type=bool", "--get", "core.ignorecase"]),
+  ])
+  return {
+    name:
+      (remote && nameOfRemote(remote)) || basename(workTree.mainPath).replace(/\.git$/, "") || "repository",
+    defaultBranch: originHead?.replace(/^origin\//, "") ?? head ?? null,
+    ignoreCase: ignoreCase === "true",
+  }
+}
+
+/** Returns the last two parts of a remote's address, as `owner/name`, or undefined when it has no two. */
+export function nameOfRemote(url: string): string | undefined {
+  const path = url
+    .trim()
+    .replace(/\/+$/, "")
+    .replace(/\.git$/, "")
+  const match = /[/:]([^/:]+)\/([^/:]+)$/.exec(path)
+  return match === null ? undefined : `${match[1]}/${match[2]}`
+}
+
+/**
+ * Returns the canonical form of a project key: an absolute path of an existing folder becomes its real
+ * path, then its repository's main work tree, so that symlinks and worktrees of one clone are one
+ * project. Every other text stays as it is.
+ */
+export async function canonicalProjectKey(key: string): Promise<string> {
+  if (!isAbsolute(key)) return key
+  const real = await realpathOfNearest(key)
+  if (!(await isFolder(real))) return real
+  return (await findWorkTree(real))?.mainPath ?? real
+}
+
+/** Returns a path with its existing part made real, and the rest, if any, as it was. */
+export async function realpathOfNearest(path: string): Promise<string> {
+  const absolute = resolve(path)
+  const missing: string[] = []
+  for (let existing = absolute; ; existing = dirname(existing)) {
+    try {
+      return join(await realpath(existing), ...missing)
+    } catch {
+      if (dirname(existing) === existing) return absolute
+      missing.unshift(basename(existing))
+    }
+  }
+}
+
+export async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+/** Runs git in a folder; returns its trimmed output, or undefined when it fails. */
+function git(folder: string, args: string[]): Promise<string | undefined> {
+  // A repository's own configuration must not start programs, and no variable of a surrounding git
+  // may point somewhere else than the folder does.
+  const settings = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
+  const inherited = Object.entries(process.env).filter(([name]) => !/^GIT_/.test(name))
+  const env = { ...Object.fromEntries(inherited), GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0" }
+  return new Promise((settle) => {
+    execFile(
+      "git",
+      ["-C", folder, ...settings, ...args],
+      { env, timeout: GIT_TIMEOUT_MS },
+      (error, stdout) => {
+        settle(error === null ? stdout.trim() : undefined)
+      },
+    )
+  })
+}

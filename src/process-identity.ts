@@ -1,0 +1,49 @@
+/**
+ * Tells whether a process that was seen before still lives. A pid alone is not enough: it is given out
+ * again, so a mark that only this process has goes with it.
+ */
+
+import { execFileSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+
+/** Used where the system tells nothing better than the pid. */
+const NO_MARK = "pid-only"
+
+/**
+ * Returns what tells a living process from a later one with the same pid: the boot and the start time
+ * on Linux (proc(5), field 22 of stat), the start time as `ps` prints it on other POSIX systems.
+ * Undefined when no such process lives.
+ */
+export function processMark(pid: number): string | undefined {
+  if (!isRunning(pid)) return undefined
+  try {
+    if (process.platform === "linux") return linuxMark(pid)
+    if (process.platform === "win32") return NO_MARK
+    const started = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], {
+      encoding: "utf8",
+      timeout: 2_000,
+    })
+    return started.trim() || undefined
+  } catch {
+    return isRunning(pid) ? NO_MARK : undefined
+  }
+}
+
+function linuxMark(pid: number): string | undefined {
+  const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+  // The second field is the program's name in brackets and may hold anything, spaces and brackets too.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+  const [state, startTime] = [fields[0], fields[19]]
+  return state === "Z" || state === "X" ? undefined : `${boot}:${startTime}`
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // A process of another user lives too, it only may not be signalled.
+    return (error as NodeJS.ErrnoException).code === "EPERM"
+  }
+}
