@@ -1,0 +1,68 @@
+/** What clients see of an operation or a resource: the definitions of tools/list and of the resource lists. */
+
+import * as z from "zod"
+import type { Operation } from "../operations/operation.ts"
+import { placeholdersOf, queryParametersOf, type Resource, uriTemplateOf } from "../resources/resource.ts"
+
+export interface ToolDefinition {
+  name: string
+  title: string
+  description: string
+  inputSchema: { type: "object" } & Record<string, unknown>
+  annotations: {
+    readOnlyHint: boolean
+    destructiveHint: boolean
+    idempotentHint: boolean
+    openWorldHint: boolean
+  }
+}
+
+/** Returns the definition of a tool. Everything stays on this machine, so the world is never open. */
+export function toolDefinition(operation: Operation): ToolDefinition {
+  return {
+    name: operation.name,
+    title: operation.title,
+    description: operation.description,
+    inputSchema: inputSchema(operation.input),
+    annotations: {
+      readOnlyHint: operation.effect === "read",
+      destructiveHint: operation.effect === "destroy",
+      idempotentHint: operation.idempotent,
+      openWorldHint: false,
+    },
+  }
+}
+
+function inputSchema(input: z.ZodObject): ToolDefinition["inputSchema"] {
+  const { $schema: _, ...schema } = z.toJSONSchema(input, {
+    io: "input",
+    override: ({ jsonSchema }) => withoutNoise(jsonSchema),
+  })
+  return schema as ToolDefinition["inputSchema"]
+}
+
+/** Drops what says nothing: bounds that every JavaScript integer keeps, and free-form objects' key types. */
+function withoutNoise(schema: Record<string, unknown>): void {
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
+  delete schema.propertyNames
+}
+
+/** Returns the entry of a resource without parameters in resources/list. */
+export function resourceDefinition(resource: Resource) {
+  return { uri: uriTemplateOf(resource), ...described(resource) }
+}
+
+/** Returns the entry of a resource with parameters in resources/templates/list. */
+export function resourceTemplateDefinition(resource: Resource) {
+  return { uriTemplate: uriTemplateOf(resource), ...described(resource) }
+}
+
+/** Whether a resource has one fixed URI. */
+export function isStatic(resource: Resource): boolean {
+  return placeholdersOf(resource).length === 0 && queryParametersOf(resource).length === 0
+}
+
+function described({ name, title, description }: Resource) {
+  return { name, title, description, mimeType: "application/json" }
+}

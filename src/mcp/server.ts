@@ -1,0 +1,100 @@
+/**
+ * The catalogues as an MCP server, for any transport and both protocol eras. Owns the mapping of errors
+ * to protocol, and nothing else: what a call does is in operations/.
+ */
+
+import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from "@modelcontextprotocol/server"
+import { AppError } from "../errors.ts"
+import type { Log } from "../log.ts"
+import type { App } from "../operations/app.ts"
+import { callOperation } from "../operations/call.ts"
+import { actionOf, type Operation } from "../operations/operation.ts"
+import { type Resource, readResource, uriTemplateOf } from "../resources/resource.ts"
+import { completeParameter } from "./completion.ts"
+import { isStatic, resourceDefinition, resourceTemplateDefinition, toolDefinition } from "./definitions.ts"
+
+export interface ServerParts {
+  operations: readonly Operation[]
+  resources: readonly Resource[]
+  instructions: string
+  version: string
+  log: Log
+  /** Opens the app on the first request that needs it, and returns the same one from then on. */
+  app(): Promise<App>
+}
+
+/** Makes a server that is not yet connected; making one touches nothing outside. */
+export function createServer(parts: ServerParts): Server {
+  const { operations, resources, log } = parts
+  const server = new Server(
+    { name: "signalbox", title: "signalbox", version: parts.version },
+    { capabilities: { tools: {}, resources: {}, completions: {} }, instructions: parts.instructions },
+  )
+  const byName = new Map(operations.map((operation) => [operation.name, operation]))
+
+  server.setRequestHandler("tools/list", () => ({ tools: operations.map(toolDefinition) }))
+  server.setRequestHandler("tools/call", async ({ params }) => {
+    const operation = byName.get(params.name)
+    if (operation === undefined) {
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `tool ${params.name} does not exist; tools/list shows those that do`,
+      )
+    }
+    try {
+      return toolResult(await callOperation(await parts.app(), operation, params.arguments))
+    } catch (error) {
+      return {
+        ...toolResult(`Failed to ${actionOf(operation)}: ${reasonOf(error, log, operation.name)}`),
+        isError: true,
+      }
+    }
+  })
+
+  server.setRequestHandler("resources/list", () => ({
+    resources: resources.filter(isStatic).map(resourceDefinition),
+  }))
+  server.setRequestHandler("resources/templates/list", () => ({
+    resourceTemplates: resources.filter((resource) => !isStatic(resource)).map(resourceTemplateDefinition),
+  }))
+  server.setRequestHandler("resources/read", async ({ params: { uri } }) => {
+    try {
+      const content = await readResource(await parts.app(), resources, uri)
+      return { contents: [{ uri, mimeType: "application/json", text: JSON.stringify(content, null, 2) }] }
+    } catch (error) {
+      throw protocolError(error, uri, `Failed to read resource: ${reasonOf(error, log, uri)}`)
+    }
+  })
+  server.setRequestHandler("completion/complete", async ({ params: { ref, argument, context } }) => {
+    const uri = ref.type === "ref/resource" ? ref.uri : ""
+    if (!resources.some((resource) => uriTemplateOf(resource) === uri)) {
+      const text = "only the resource templates of this server complete"
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, text)
+    }
+    try {
+      const known = context?.arguments ?? {}
+      return { completion: await completeParameter(await parts.app(), argument.name, argument.value, known) }
+    } catch (error) {
+      throw protocolError(error, uri, `Failed to complete: ${reasonOf(error, log, uri)}`)
+    }
+  })
+  return server
+}
+
+function toolResult(text: string) {
+  return { content: [{ type: "text" as const, text }] }
+}
+
+/** What users cause is told as it is; everything else is logged whole and shown bland. */
+function reasonOf(error: unknown, log: Log, where: string): string {
+  if (error instanceof AppError) return error.text
+  log.error("a call failed unexpectedly", { where, error })
+  return "an internal error; it was logged on the server's stderr. Try again, and report it if it comes back."
+}
+
+function protocolError(error: unknown, uri: string, text: string): ProtocolError {
+  if (!(error instanceof AppError)) return new ProtocolError(ProtocolErrorCode.InternalError, text)
+  if (error.code === "not_found") return new ResourceNotFoundError(uri, text)
+  const code = error.code === "invalid" ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InvalidRequest
+  return new ProtocolError(code, text, { code: error.code, retry_after: error.retryAfterSeconds })
+}

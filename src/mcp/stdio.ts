@@ -1,0 +1,120 @@
+/**
+ * The server as a process: one client on stdin and stdout. Owns its life: nothing is touched before the
+ * first request that needs it, and it ends when stdin ends, on a signal, or when its parent dies.
+ */
+
+import { PassThrough } from "node:stream"
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio"
+import type { Config } from "../config.ts"
+import { DRAIN_MS_MAX } from "../limits.ts"
+import { createLog } from "../log.ts"
+import type { App } from "../operations/app.ts"
+import { OPERATIONS } from "../operations/index.ts"
+import { type Selection, selectOperations } from "../operations/selection.ts"
+import { packageVersion } from "../package-root.ts"
+import { RESOURCES } from "../resources/index.ts"
+import { serverInstructions } from "./instructions.ts"
+import { createServer } from "./server.ts"
+
+const PARENT_CHECK_MS = 1_000
+
+/** Serves MCP on stdin and stdout until the client is gone; resolves when everything is closed. */
+export async function runStdioServer(config: Config, selection: Selection): Promise<void> {
+  const log = createLog(config.logLevel)
+  const version = packageVersion()
+  let opening: Promise<App> | undefined
+  const app = () => {
+    opening ??= openLazily().catch((error: unknown) => {
+      // The next request tries again: a full disk or a busy file may be better by then.
+      opening = undefined
+      throw error
+    })
+    return opening
+  }
+  const openLazily = async () => (await import("../app.ts")).openApp(config, { log })
+  const operations = selectOperations(OPERATIONS, selection)
+  const parts = {
+    operations,
+    resources: RESOURCES,
+    instructions: serverInstructions(config),
+    version,
+    log,
+    app,
+  }
+
+  // The transport aborts what it is answering as soon as its input ends, but `echo request | signalbox`
+  // deserves its answer. So the end is passed on only when all that was accepted is answered.
+  const input = new PassThrough()
+  const transport = new CountingTransport(input, process.stdout)
+  process.stdin.pipe(input, { end: false })
+  log.info("signalbox serves MCP on stdio", {
+    version,
+    pid: process.pid,
+    database: config.databasePath,
+    tools: operations.length,
+  })
+  const handle = serveStdio(() => createServer(parts), {
+    transport,
+    onerror: (error) => log.warn("protocol error", { error }),
+  })
+
+  const reason = await endOfClient()
+  log.info("signalbox ends", { reason })
+  if (reason === "stdin ended") await transport.drained(DRAIN_MS_MAX)
+  await handle.close()
+  // An open stdin would keep the process alive, deaf, after a signal or when the parent died.
+  process.stdin.destroy()
+  await opening
+    ?.then((opened) => opened.close())
+    .catch((error: unknown) => log.warn("closing failed", { error }))
+}
+
+/** Resolves when there is nobody left to serve. */
+function endOfClient(): Promise<string> {
+  const parent = process.ppid
+  return new Promise((resolve) => {
+    for (const event of ["end", "close"] as const) process.stdin.once(event, () => resolve("stdin ended"))
+    process.stdin.once("error", () => resolve("stdin failed"))
+    process.stdout.once("error", () => resolve("stdout failed"))
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, () => resolve(signal))
+    // A client that is killed may leave the pipe open in a child of its own.
+    setInterval(() => process.ppid !== parent && resolve("parent died"), PARENT_CHECK_MS).unref()
+  })
+}
+
+/** A stdio transport that knows how many requests it has not answered yet. */
+class CountingTransport extends StdioServerTransport {
+  readonly #unanswered = new Set<string | number>()
+  #whenDrained: (() => void) | undefined
+
+  override async start(): Promise<void> {
+    const receive = this.onmessage
+    this.onmessage = (message) => {
+      if ("method" in message && "id" in message) this.#unanswered.add(message.id)
+      receive?.(message)
+    }
+    await super.start()
+  }
+
+  override async send(message: Parameters<StdioServerTransport["send"]>[0]): Promise<void> {
+    await super.send(message)
+    if ("id" in message && message.id !== undefined && !("method" in message)) {
+      this.#unanswered.delete(message.id)
+      if (this.#unanswered.size === 0) this.#whenDrained?.()
+    }
+  }
+
+  /** Resolves when every accepted request is answered, or after `waitMs`. */
+  async drained(waitMs: number): Promise<void> {
+    // What arrived together with the end has still to pass through the pipe.
+    await new Promise((resolve) => setImmediate(resolve))
+    if (this.#unanswered.size === 0) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, waitMs)
+      this.#whenDrained = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+}

@@ -1,0 +1,312 @@
+/** Identity: who works in a project. */
+
+import * as z from "zod"
+import type { Queries } from "../db/database.ts"
+import {
+  type Agent,
+  type ContactPolicy,
+  generateName,
+  isActive,
+  isNotifier,
+  NOTIFIER_NAME,
+  nameKey,
+} from "../domain/agent.ts"
+import { permitsProject, projectScope, repositoryScope } from "../domain/api-key.ts"
+import type { Project } from "../domain/project.ts"
+import { invalid } from "../errors.ts"
+import { canonicalProjectKey } from "../git/repository.ts"
+import {
+  LISTING_ROWS_MAX,
+  MODEL_CHARS_MAX,
+  NAME_HINT_CHARS_MAX,
+  NAME_HINT_CHARS_MIN,
+  PROGRAM_CHARS_MAX,
+  TASK_DESCRIPTION_CHARS_MAX,
+} from "../limits.ts"
+import { findAgentByName, insertAgent, listAgentNames, listAgents, updateAgent } from "../store/agents.ts"
+import {
+  findProjectByKey,
+  insertProject,
+  linkRepository,
+  listProjectRepositoryIds,
+} from "../store/projects.ts"
+import {
+  forbidden,
+  requireAgent,
+  requireRepository,
+  requireReservationScope,
+  requireScope,
+} from "./admission.ts"
+import { agentName, contactPolicy, projectKey, repositoryId, text } from "./fields.ts"
+import { agentProfile, count, duration, fitBlocks, isoTime, lines, oneLine } from "./markdown.ts"
+import { type CallContext, defineOperation } from "./operation.ts"
+import { isLiveSession, removeDeadProcesses } from "./processes.ts"
+import { inTransaction } from "./transaction.ts"
+
+/** The parameters with which an agent introduces itself, shared with macro-start-session. */
+export const identityFields = {
+  project_key: projectKey(),
+  program: text(PROGRAM_CHARS_MAX, "Your program, such as claude-code"),
+  model: text(MODEL_CHARS_MAX, "Your model"),
+  name_hint: z
+    .string()
+    .min(NAME_HINT_CHARS_MIN)
+    .max(NAME_HINT_CHARS_MAX)
+    .refine((value) => /^[A-Za-z0-9_-]*$/.test(value), "may contain only letters, digits, - and _")
+    .optional()
+    .describe("Name to take, or to resume after a restart"),
+  repository_id: repositoryId("Repository you work in; default: that of the current folder").optional(),
+}
+
+export interface Identity {
+  project_key: string
+  program: string
+  model: string
+  name_hint?: string | undefined
+  task_description?: string | undefined
+  repository_id?: number | undefined
+  contact_policy?: ContactPolicy | undefined
+}
+
+export interface Registration {
+  agent: Agent
+  project: Project
+  resumed: boolean
+}
+
+/**
+ * Registers an agent or resumes one, creating its project when that is new. With `reserves` the key must
+ * permit reservations in the agent's repository too, or nothing is done.
+ */
+export async function register(
+  context: CallContext,
+  identity: Identity,
+  { reserves }: { reserves: boolean },
+): Promise<Registration> {
+  const { app } = context
+  if (identity.name_hint !== undefined && isNotifier(identity.name_hint)) {
+    throw invalid("name_hint", `"${NOTIFIER_NAME}" is reserved`, "Choose another name.")
+  }
+  const repository =
+    identity.repository_id === undefined
+      ? app.homeRepository
+      : await requireRepository(app.db, identity.repository_id)
+  const key = await canonicalProjectKey(identity.project_key)
+  await removeDeadProcesses(app.db, app.markOf)
+  return inTransaction(context, `project:${key}`, async (tx, dated) => {
+    const { nowMs } = dated
+    const project = await openProject(tx, dated, key, repository?.id)
+    if (repository !== undefined) await link(tx, context, project, repository.id)
+    if (repository !== undefined && reserves) requireReservationScope(context.key, project, repository.id)
+    const known =
+      identity.name_hint === undefined ? undefined : await findAgentByName(tx, project.id, identity.name_hint)
+    const resumed = known !== undefined && (await mayResume(tx, known, app.session)) ? known : undefined
+    if (resumed !== undefined) {
+      const agent = await updateAgent(
+        tx,
+        {
+          ...resumed,
+          ...profileOf(identity, resumed),
+          session: app.session,
+          repositoryId: repository?.id ?? resumed.repositoryId,
+        },
+        nowMs,
+      )
+      return { agent, project, resumed: true }
+    }
+    const name = await chooseName(tx, project, identity.name_hint, known !== undefined, app.random)
+    const agent = await insertAgent(
+      tx,
+      {
+        ...profileOf(identity),
+        projectId: project.id,
+        name,
+        session: app.session,
+        repositoryId: repository?.id ?? null,
+      },
+      nowMs,
+    )
+    return { agent, project, resumed: false }
+  })
+}
+
+function profileOf(
+  identity: Identity,
+  before?: Agent,
+): Pick<Agent, "program" | "model" | "taskDescription" | "contactPolicy"> {
+  return {
+    program: identity.program,
+    model: identity.model,
+    taskDescription: identity.task_description ?? before?.taskDescription ?? null,
+    contactPolicy: identity.contact_policy ?? before?.contactPolicy ?? "auto",
+  }
+}
+
+/** Finds or creates a project; a key that is scoped to a repository creates projects of that repository only. */
+async function openProject(
+  tx: Queries,
+  context: CallContext,
+  key: string,
+  repositoryId: number | undefined,
+): Promise<Project> {
+  const known = await findProjectByKey(tx, key)
+  if (known !== undefined) {
+    await requireScope(tx, context.key, known)
+    return known
+  }
+  if (!permitsProject(context.key.scopes, key, repositoryId === undefined ? [] : [repositoryId]))
+    throw forbidden(projectScope(key))
+  const project = await insertProject(tx, key, context.nowMs)
+  await insertAgent(
+    tx,
+    {
+      projectId: project.id,
+      name: NOTIFIER_NAME,
+      program: "signalbox",
+      model: "none",
+      taskDescription: "Sends notifications; nobody reads its mail.",
+      repositoryId: null,
+      contactPolicy: "block_all",
+      session: null,
+    },
+    context.nowMs,
+  )
+  return project
+}
+
+/**
+ * Links a project to the repository its agent works in. That widens what keys of either scope reach, so
+ * a key may only link what it covers; the repository around the working folder counts as the project's own.
+ */
+async function link(
+  tx: Queries,
+  context: CallContext,
+  project: Project,
+  repositoryId: number,
+): Promise<void> {
+  if ((await listProjectRepositoryIds(tx, project.id)).includes(repositoryId)) return
+  const { scopes } = context.key
+  const isHome = context.app.homeRepository?.id === repositoryId
+  const covered = permitsProject(scopes, isHome ? project.key : "", [repositoryId])
+  if (!covered) throw forbidden(repositoryScope(repositoryId))
+  await linkRepository(tx, project.id, repositoryId)
+}
+
+/** A name belongs to the session that holds it for as long as that session lives. */
+async function mayResume(tx: Queries, agent: Agent, session: string): Promise<boolean> {
+  return agent.session === null || agent.session === session || !(await isLiveSession(tx, agent.session))
+}
+
+async function chooseName(
+  tx: Queries,
+  project: Project,
+  hint: string | undefined,
+  hintTaken: boolean,
+  random: () => number,
+): Promise<string> {
+  if (hint !== undefined && !hintTaken) return hint
+  const taken = new Set((await listAgentNames(tx, project.id)).map(nameKey))
+  return generateName(hint, (name) => taken.has(nameKey(name)), random)
+}
+
+export const registerAgent = defineOperation({
+  name: "register-agent",
+  title: "Register agent",
+  category: "identity",
+  effect: "write",
+  opensProject: true,
+  description:
+    "Register yourself in a project and get your name and ids. Prefer macro-start-session at the start of a session. A name_hint that nobody live holds resumes that agent with its inbox.",
+  input: z.strictObject({
+    project_key: identityFields.project_key,
+    program: identityFields.program,
+    model: identityFields.model,
+    name_hint: identityFields.name_hint,
+    task_description: text(TASK_DESCRIPTION_CHARS_MAX, "What you are working on").optional(),
+    repository_id: identityFields.repository_id,
+    // Not a zod default: a resumed agent keeps its policy unless a new one is given.
+    contact_policy: contactPolicy().optional().meta({ default: "auto" }),
+  }),
+  run: (context, input) => register(context, input, { reserves: false }),
+  markdown: ({ agent, project, resumed }) =>
+    lines(`# ${agent.name} ${resumed ? "resumed" : "registered"}`, "", agentProfile(agent, project.key)),
+})
+
+export const whois = defineOperation({
+  name: "whois",
+  title: "Who is",
+  category: "identity",
+  effect: "read",
+  idempotent: true,
+  description: "Show one agent's profile: ids, program, model, contact policy, task, last activity.",
+  input: z.strictObject({ project_key: projectKey(), agent_name: agentName("Agent to look up") }),
+  async run({ app, project, nowMs }, input) {
+    return { agent: await requireAgent(app.db, project, input.agent_name), project, nowMs }
+  },
+  markdown: ({ agent, project, nowMs }) =>
+    lines(
+      `# ${agent.name}`,
+      "",
+      agentProfile(agent, project.key),
+      `Last active: ${isoTime(agent.lastActiveAtMs)} (${isActive(agent, nowMs) ? "active" : "inactive"})`,
+    ),
+})
+
+export const listAgentsOperation = defineOperation({
+  name: "list-agents",
+  title: "List agents",
+  category: "identity",
+  effect: "read",
+  idempotent: true,
+  description: "List a project's agents with their ids, active ones (last 30 minutes) first.",
+  input: z.strictObject({
+    project_key: projectKey(),
+    active_only: z.boolean().default(false).describe("Leave out inactive agents"),
+    repository_id: repositoryId("Only agents of this repository").optional(),
+  }),
+  async run({ app, project, nowMs }, input) {
+    if (input.repository_id !== undefined) await requireRepository(app.db, input.repository_id)
+    const agents = await listAgents(app.db, project.id, input.repository_id)
+    const active = agents.filter((agent) => isActive(agent, nowMs))
+    const inactive = agents.filter((agent) => !isActive(agent, nowMs))
+    return {
+      project,
+      nowMs,
+      active,
+      inactive: inactive.slice(0, LISTING_ROWS_MAX),
+      inactiveCount: inactive.length,
+      activeOnly: input.active_only,
+    }
+  },
+  markdown: ({ project, nowMs, active, inactive, inactiveCount, activeOnly }) => {
+    const entry = (agent: Agent) =>
+      lines(
+        `### ${agent.name}`,
+        `Agent id: ${agent.id}`,
+        `Program: ${oneLine(agent.program)}, ${oneLine(agent.model)}`,
+        `Contact policy: ${agent.contactPolicy}`,
+        `Repository id: ${agent.repositoryId ?? "none"}`,
+        `Last active: ${duration(nowMs - agent.lastActiveAtMs)} ago`,
+        agent.taskDescription === null ? null : `Task: ${oneLine(agent.taskDescription)}`,
+      )
+    const head = lines(
+      `# Agents of ${project.key}`,
+      "",
+      `Project id: ${project.id}`,
+      `Total: ${active.length + inactiveCount}`,
+      `Active: ${active.length}`,
+      `Inactive: ${inactiveCount}`,
+    )
+    const section = (title: string, agents: readonly Agent[]) =>
+      agents.length === 0 ? [] : [`## ${title}`, ...agents.map(entry)]
+    const blocks = [
+      ...section("Active agents", active),
+      ...(activeOnly ? [] : section("Inactive agents", inactive)),
+    ]
+    return fitBlocks(
+      head,
+      blocks,
+      `Use active_only or repository_id to see fewer than ${count(active.length + inactiveCount, "agent")}.`,
+    )
+  },
+})

@@ -1,0 +1,28 @@
+/** The one value through which operations reach the database, the clock and chance. */
+
+import type { Config } from "../config.ts"
+import type { Database } from "../db/database.ts"
+import type { Repository } from "../domain/project.ts"
+import type { Log } from "../log.ts"
+import type { SearchIndex } from "../search/index.ts"
+
+export interface App {
+  config: Config
+  db: Database
+  search: SearchIndex
+  log: Log
+  /** Milliseconds since 1970. */
+  now(): number
+  /** In 0..1. */
+  random(): number
+  randomBytes(count: number): Uint8Array
+  /** Names the session that this process speaks for: the client's own, else the process. */
+  session: string
+  /** Names this process among all that ever ran on this machine. */
+  processName: string
+  /** Tells a living process from a dead one; see `processMark`. */
+  markOf(pid: number): string | undefined
+  /** The repository around the working folder, if there is one. */
+  homeRepository: Repository | undefined
+  close(): Promise<void>
+}

@@ -1,0 +1,99 @@
+/** Calls an operation with arguments as they came: admits, checks, runs, and returns Markdown. */
+
+import type * as z from "zod"
+import { AppError } from "../errors.ts"
+import { touchAgent } from "../store/agents.ts"
+import { admitCall, admitOperation } from "./admission.ts"
+import type { App } from "./app.ts"
+import type { ActorContext, CallContext, Operation } from "./operation.ts"
+
+/** Returns the Markdown of a call's result; everything that a user can cause fails with an AppError. */
+export async function callOperation(app: App, operation: Operation, args: unknown): Promise<string> {
+  const context = await admitCall(app, operation.isSearch ? ["tool_calls", "searches"] : ["tool_calls"])
+  const input = checkArguments(operation, args)
+  const admitted = await admitOperation(operation, context, input)
+  // Any call shows that an agent is there. What writes says so in its own transaction (inTransaction),
+  // which is gone again when the call fails.
+  if (operation.effect === "read") await touchActor(admitted)
+  try {
+    return operation.markdown(await operation.run(admitted, input))
+  } catch (error) {
+    if (operation.effect !== "read") await touchActor(admitted)
+    throw error
+  }
+}
+
+async function touchActor({ app, actor, nowMs }: Partial<ActorContext> & CallContext): Promise<void> {
+  if (actor !== undefined) await touchAgent(app.db, actor.id, nowMs)
+}
+
+/** Checks arguments against an operation's schema; fails with `invalid`, naming each parameter and its rule. */
+export function checkArguments(operation: Operation, args: unknown): Record<string, unknown> {
+  const parsed = operation.input.safeParse(args ?? {})
+  if (parsed.success) return parsed.data
+  const known = Object.keys(operation.input.shape)
+  const rules = parsed.error.issues.map((issue) => describeIssue(issue, known, args))
+  throw new AppError("invalid", rules.join("; "), { hint: `Correct that and call ${operation.name} again.` })
+}
+
+/** Returns one sentence without a full stop: the parameter, the rule, and what came instead. */
+export function describeIssue(issue: z.core.$ZodIssue, known: readonly string[], args: unknown): string {
+  const field = issue.path.join(".")
+  const name = field === "" ? "arguments" : field
+  switch (issue.code) {
+    case "unrecognized_keys":
+      return `unknown parameter ${issue.keys.map((key) => `"${key}"`).join(", ")}; allowed are: ${known.join(", ")}`
+    case "invalid_value":
+      if (valueAt(args, issue.path) === undefined)
+        return `${name} is required (one of: ${issue.values.join(", ")})`
+      return `${name} must be one of: ${issue.values.join(", ")} (got ${shown(valueAt(args, issue.path))})`
+    case "invalid_type": {
+      const value = valueAt(args, issue.path)
+      if (value === undefined) return `${name} is required (${article(issue.expected)})`
+      return `${name} must be ${article(issue.expected)} (got ${shown(value)})`
+    }
+    case "too_small":
+      return `${name} must ${boundOf(issue.origin, "at least", Number(issue.minimum))}`
+    case "too_big":
+      return `${name} must ${boundOf(issue.origin, "at most", Number(issue.maximum))}${sizeOf(valueAt(args, issue.path))}`
+    default:
+      return `${name} ${issue.message}`
+  }
+}
+
+function boundOf(origin: string, relation: string, bound: number): string {
+  const figure = bound.toLocaleString("en-US")
+  if (origin === "string") return `have ${relation} ${figure} character${bound === 1 ? "" : "s"}`
+  if (origin === "array") return `have ${relation} ${figure} entr${bound === 1 ? "y" : "ies"}`
+  return `be ${relation} ${figure}`
+}
+
+function sizeOf(value: unknown): string {
+  if (typeof value === "string" || Array.isArray(value))
+    return ` (got ${value.length.toLocaleString("en-US")})`
+  return ` (got ${shown(value)})`
+}
+
+const ARTICLES: Record<string, string> = {
+  int: "an integer",
+  integer: "an integer",
+  array: "an array",
+  object: "an object",
+  record: "an object",
+}
+
+function article(type: string): string {
+  return ARTICLES[type] ?? `a ${type}`
+}
+
+function valueAt(args: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key],
+    args,
+  )
+}
+
+function shown(value: unknown): string {
+  const json = JSON.stringify(value) ?? String(value)
+  return json.length > 60 ? `${json.slice(0, 60)}…` : json
+}

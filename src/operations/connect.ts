@@ -1,0 +1,65 @@
+/** Connects repositories: the one around the working folder by itself, others when they are named. */
+
+import { homedir } from "node:os"
+import { basename } from "node:path"
+import type { Database, Queries } from "../db/database.ts"
+import type { Repository } from "../domain/project.ts"
+import { AppError } from "../errors.ts"
+import { findWorkTree, isFolder, readRepositoryFacts, realpathOfNearest } from "../git/repository.ts"
+import { findRepositoryByIdentity, insertRepository, listRepositories } from "../store/repositories.ts"
+
+/**
+ * Returns the repository around a folder, connecting it when it is new. Undefined when the folder is in
+ * none, or when the work tree's root is `/` or the home folder: those hold everything.
+ */
+export async function connectWorkTree(
+  db: Database,
+  folder: string,
+  nowMs: number,
+): Promise<Repository | undefined> {
+  const workTree = await findWorkTree(folder)
+  if (
+    workTree === undefined ||
+    workTree.rootPath === "/" ||
+    workTree.rootPath === (await realpathOfNearest(homedir()))
+  ) {
+    return undefined
+  }
+  const known = await findRepositoryByIdentity(db, workTree.identityPath)
+  if (known !== undefined) return known
+  const facts = await readRepositoryFacts(workTree)
+  return insertIfNew(
+    db,
+    { ...facts, rootPath: workTree.mainPath, identityPath: workTree.identityPath },
+    nowMs,
+  )
+}
+
+/** Connects a folder that somebody named: its repository, or the folder itself when it is in none. */
+export async function connectFolder(db: Database, path: string, nowMs: number): Promise<Repository> {
+  const folder = await realpathOfNearest(path)
+  if (!(await isFolder(folder))) {
+    throw new AppError("not_found", `${path} is not a folder`, { hint: "Name an existing folder." })
+  }
+  const connected = await connectWorkTree(db, folder, nowMs)
+  if (connected !== undefined) return connected
+  const facts = { name: basename(folder) || "root", defaultBranch: null, ignoreCase: false }
+  return insertIfNew(db, { ...facts, rootPath: folder, identityPath: folder }, nowMs)
+}
+
+function insertIfNew(db: Database, repository: Omit<Repository, "id">, nowMs: number): Promise<Repository> {
+  return db.transaction("repositories", async (tx) => {
+    const known = await findRepositoryByIdentity(tx, repository.identityPath)
+    if (known !== undefined) return known
+    return insertRepository(tx, { ...repository, name: await freeName(tx, repository.name) }, nowMs)
+  })
+}
+
+/** A second repository of the same name gets `-2`, a third `-3`. */
+async function freeName(tx: Queries, name: string): Promise<string> {
+  const taken = new Set((await listRepositories(tx)).map((repository) => repository.name))
+  if (!taken.has(name)) return name
+  let number = 2
+  while (taken.has(`${name}-${number}`)) number += 1
+  return `${name}-${number}`
+}

@@ -1,0 +1,155 @@
+/** How results read: short, the integers that other calls need each on a line of their own. */
+
+import type { Agent } from "../domain/agent.ts"
+import type { InboxMessage, Message, Recipient } from "../domain/message.ts"
+import { modeOf, type Reservation } from "../domain/reservation.ts"
+import { RESULT_CHARS_MAX } from "../limits.ts"
+
+/** Returns a time in ISO 8601, UTC. */
+export function isoTime(timeMs: number): string {
+  return new Date(timeMs).toISOString()
+}
+
+/** Returns a length of time in its two largest units, such as `1 h 5 min`. */
+export function duration(lengthMs: number): string {
+  const seconds = Math.max(0, Math.round(lengthMs / 1_000))
+  const units: [string, number][] = [
+    ["d", 86_400],
+    ["h", 3_600],
+    ["min", 60],
+    ["s", 1],
+  ]
+  const first = units.findIndex(([, size]) => seconds >= size)
+  if (first < 0) return "0 s"
+  const parts = units.slice(first, first + 2).map(([unit, size], index) => {
+    const bigger = units[first + index - 1]?.[1]
+    const count = Math.floor((index === 0 || bigger === undefined ? seconds : seconds % bigger) / size)
+    return count === 0 ? "" : `${count} ${unit}`
+  })
+  return parts.filter((part) => part !== "").join(" ")
+}
+
+/** Joins lines, leaving out those that are null. */
+export function lines(...all: (string | null)[]): string {
+  return all.filter((line) => line !== null).join("\n")
+}
+
+/** Returns a count with its noun, such as `1 message` or `3 messages`. */
+export function count(number: number, noun: string, plural = `${noun}s`): string {
+  return `${number} ${number === 1 ? noun : plural}`
+}
+
+/**
+ * Joins a head and as many blocks as fit into one result; when some do not, a last line says how many
+ * and `howToGetTheRest`. With `keep` "last" the first blocks give way instead of the last.
+ */
+export function fitBlocks(
+  head: string,
+  blocks: readonly string[],
+  howToGetTheRest: string,
+  keep: "first" | "last" = "first",
+): string {
+  const room = RESULT_CHARS_MAX - head.length - howToGetTheRest.length - 80
+  const ordered = keep === "first" ? blocks : [...blocks].reverse()
+  const fitting: string[] = []
+  let used = 0
+  for (const block of ordered) {
+    used += block.length + 2
+    if (used > room) break
+    fitting.push(block)
+  }
+  const left = blocks.length - fitting.length
+  const shown = keep === "first" ? fitting : fitting.reverse()
+  const rest = left === 0 ? [] : [`${left} more did not fit. ${howToGetTheRest}`]
+  return [head, ...shown, ...rest].join("\n\n")
+}
+
+/** Returns an agent's profile, a fact a line. */
+export function agentProfile(agent: Agent, projectKey: string): string {
+  return lines(
+    `Project: ${projectKey}`,
+    `Project id: ${agent.projectId}`,
+    `Agent id: ${agent.id}`,
+    `Repository id: ${agent.repositoryId ?? "none"}`,
+    `Name: ${agent.name}`,
+    `Program: ${oneLine(agent.program)}`,
+    `Model: ${oneLine(agent.model)}`,
+    `Contact policy: ${agent.contactPolicy}`,
+    `Created: ${isoTime(agent.createdAtMs)}`,
+    `Task: ${oneLine(agent.taskDescription ?? "none")}`,
+  )
+}
+
+/** Returns one message of an inbox as a block. */
+export function inboxEntry(message: InboxMessage): string {
+  const marks = [
+    message.readAtMs === null ? "unread" : "read",
+    message.importance === "normal" ? null : message.importance,
+    message.ackRequired ? ackMark(message.ackedAtMs) : message.ackedAtMs === null ? null : "acknowledged",
+  ]
+  return lines(
+    `### ${oneLine(message.subject)}`,
+    `Message id: ${message.id}`,
+    `Thread id: ${message.threadKey}`,
+    `From: ${message.senderName} (agent ${message.senderId})`,
+    `Sent: ${isoTime(message.createdAtMs)}`,
+    `Status: ${marks.filter((mark) => mark !== null).join(", ")}`,
+    message.bodyMd === "" ? null : `\n${message.bodyMd}`,
+  )
+}
+
+function ackMark(ackedAtMs: number | null): string {
+  return ackedAtMs === null ? "acknowledgment required" : "acknowledged"
+}
+
+/** Returns one message of a thread as a block, with those it was visibly addressed to. */
+export function threadEntry(
+  message: Message,
+  recipients: readonly Recipient[],
+  ackedAtMs: number | null,
+): string {
+  const named = (kind: Recipient["kind"]) =>
+    recipients.filter((one) => one.kind === kind).map((one) => one.name)
+  const [to, cc] = [named("to"), named("cc")]
+  const marks = [
+    message.importance === "normal" ? null : message.importance,
+    message.ackRequired ? ackMark(ackedAtMs) : null,
+  ].filter((mark) => mark !== null)
+  return lines(
+    `### ${message.senderName}, ${isoTime(message.createdAtMs)}`,
+    `Message id: ${message.id}`,
+    `To: ${to.join(", ")}`,
+    cc.length === 0 ? null : `Cc: ${cc.join(", ")}`,
+    marks.length === 0 ? null : `Status: ${marks.join(", ")}`,
+    attachmentsLine(message),
+    `\n${message.bodyMd}`,
+  )
+}
+
+const ATTACHMENTS_SHOWN_CHARS_MAX = 2_000
+
+function attachmentsLine(message: Message): string | null {
+  if (message.attachments.length === 0) return null
+  const json = JSON.stringify(message.attachments)
+  if (json.length <= ATTACHMENTS_SHOWN_CHARS_MAX) return `Attachments: ${json}`
+  return `Attachments: ${message.attachments.length}; read the resource signalbox://coordination/message/${message.id} to see them`
+}
+
+/** Returns one reservation as a block. */
+export function reservationEntry(reservation: Reservation, nowMs: number): string {
+  return lines(
+    `### ${reservation.pathPattern}`,
+    `Reservation id: ${reservation.id}`,
+    `Agent: ${reservation.agentName} (agent ${reservation.agentId})`,
+    `Mode: ${modeOf(reservation)}`,
+    `Repository id: ${reservation.repositoryId}`,
+    reservation.reason === null ? null : `Reason: ${oneLine(reservation.reason)}`,
+    `Created: ${isoTime(reservation.createdAtMs)}`,
+    `Expires: ${isoTime(reservation.expiresAtMs)} (in ${duration(reservation.expiresAtMs - nowMs)})`,
+  )
+}
+
+/** Returns a text on one line. */
+export function oneLine(text: string): string {
+  return text.replace(/\s+/gu, " ").trim()
+}

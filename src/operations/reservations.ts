@@ -1,0 +1,393 @@
+/** File reservations: granting, listing, releasing. Check and grant are one transaction. */
+
+import { dirname, isAbsolute, relative, sep } from "node:path"
+import * as z from "zod"
+import type { Queries } from "../db/database.ts"
+import { repositoryScope } from "../domain/api-key.ts"
+import { GlobError, literalPrefix, normalizePattern } from "../domain/glob.ts"
+import type { Repository } from "../domain/project.ts"
+import {
+  type Candidate,
+  findConflicts,
+  findOwn,
+  isHeld,
+  modeOf,
+  type Reservation,
+  type ReservationConflict,
+  renewedExpiry,
+} from "../domain/reservation.ts"
+import { AppError, invalid } from "../errors.ts"
+import { findWorkTree, isFolder, realpathOfNearest } from "../git/repository.ts"
+import {
+  LISTING_ROWS_MAX,
+  PATTERN_CHARS_MAX,
+  RESERVATION_IDS_MAX,
+  RESERVATION_SECONDS_DEFAULT,
+} from "../limits.ts"
+import { recordActivity } from "../store/activity.ts"
+import { linkRepository, listProjectRepositoryIds } from "../store/projects.ts"
+import {
+  endExpiredReservations,
+  endReservation,
+  findReservation,
+  insertReservation,
+  listCandidates,
+  listHeldByAgent,
+  listReservations,
+  renewReservation,
+} from "../store/reservations.ts"
+import { forbidden, requireAgent, requireRepository, requireReservationScope } from "./admission.ts"
+import { agentId, id, pathPattern, projectId, reason, repositoryId, seconds } from "./fields.ts"
+import { count, duration, fitBlocks, isoTime, lines, reservationEntry } from "./markdown.ts"
+import { type ActorContext, defineOperation, type ProjectContext } from "./operation.ts"
+import { inTransaction } from "./transaction.ts"
+
+/** What an agent asks for; the pattern is as `resolvePattern` returns it. */
+export interface GrantRequest {
+  repository: Repository
+  pathPattern: string
+  exclusive: boolean
+  durationSeconds: number
+  reason: string | null
+}
+
+export type Grant =
+  | { granted: Reservation; renewed: boolean }
+  | { conflicts: ReservationConflict[]; pathPattern: string; exclusive: boolean }
+
+/**
+ * Grants a reservation or reports every conflict. The same agent's reservation of the same pattern is
+ * renewed: the later expiry counts, and the mode becomes the one asked for. Must run in a transaction.
+ */
+export async function grant(tx: Queries, context: ActorContext, request: GrantRequest): Promise<Grant> {
+  const { project, actor, nowMs } = context
+  const { repository, pathPattern, exclusive } = request
+  await endExpiredReservations(tx, nowMs)
+  const prefixKey = literalPrefix(pathPattern)
+  const candidates = await listCandidates(tx, repository.id, prefixKey, nowMs)
+  const wanted = { agentId: actor.id, pathPattern, exclusive }
+  const terms = { ignoreCase: repository.ignoreCase, nowMs }
+  const conflicts = compared(pathPattern, () => findConflicts(wanted, candidates, terms))
+  if (conflicts.length > 0) return { conflicts: await inFull(tx, conflicts), pathPattern, exclusive }
+  const requestedMs = nowMs + request.durationSeconds * 1_000
+  const own = findOwn(wanted, candidates, terms)
+  const expiresAtMs = own === undefined ? requestedMs : renewedExpiry(own.expiresAtMs, requestedMs)
+  if (own !== undefined)
+    await renewReservation(tx, own.id, { exclusive, reason: request.reason, expiresAtMs })
+  const id =
+    own?.id ??
+    (await insertReservation(
+      tx,
+      {
+        projectId: project.id,
+        repositoryId: repository.id,
+        agentId: actor.id,
+        pathPattern,
+        prefixKey,
+        exclusive,
+        reason: request.reason,
+        expiresAtMs,
+      },
+      nowMs,
+    ))
+  await recordActivity(
+    tx,
+    { projectId: project.id, agentId: actor.id, kind: "files_reserved", reservationId: id },
+    nowMs,
+  )
+  const granted = await findReservation(tx, id)
+  if (granted === undefined) throw new Error(`reservation ${id} vanished while it was granted`)
+  return { granted, renewed: own !== undefined }
+}
+
+/** Patterns that are too complex to compare are the caller's to change. */
+function compared<T>(pathPattern: string, compare: () => T): T {
+  try {
+    return compare()
+  } catch (error) {
+    if (error instanceof GlobError) throw invalid(`"${pathPattern}"`, error.message)
+    throw error
+  }
+}
+
+async function inFull(
+  tx: Queries,
+  conflicts: readonly ReservationConflict<Candidate>[],
+): Promise<ReservationConflict[]> {
+  const full: ReservationConflict[] = []
+  for (const { reservation, witness } of conflicts) {
+    const found = await findReservation(tx, reservation.id)
+    if (found !== undefined) full.push({ reservation: found, witness })
+  }
+  return full
+}
+
+/**
+ * Checks that a key may reserve in a repository on behalf of a project. A key for everything links the
+ * two when they are not; every other key stays within what is linked.
+ */
+export async function admitToRepository(context: ProjectContext, repositoryId: number): Promise<Repository> {
+  const { app, key, project } = context
+  const repository = await requireRepository(app.db, repositoryId)
+  const isLinked = (await listProjectRepositoryIds(app.db, project.id)).includes(repository.id)
+  if (isLinked) requireReservationScope(key, project, repository.id)
+  if (isLinked) return repository
+  if (!key.scopes.includes("*")) throw forbidden(repositoryScope(repository.id))
+  await linkRepository(app.db, project.id, repository.id)
+  return repository
+}
+
+/**
+ * Returns a pattern relative to the repository's root. An absolute path is taken relative to its own
+ * work tree, if that belongs to the repository. Fails with `invalid`, naming the field.
+ */
+export async function resolvePattern(
+  repository: Repository,
+  pattern: string,
+  field: string,
+): Promise<string> {
+  if (pattern.length > PATTERN_CHARS_MAX) {
+    throw invalid(field, `must have at most ${PATTERN_CHARS_MAX} characters (got ${pattern.length})`)
+  }
+  try {
+    return normalizePattern(isAbsolute(pattern) ? await fromAbsolute(repository, pattern, field) : pattern)
+  } catch (error) {
+    if (error instanceof GlobError) throw invalid(field, error.message)
+    throw error
+  }
+}
+
+const SPECIAL = /[*?[\]{}\\]/
+
+async function fromAbsolute(repository: Repository, pattern: string, field: string): Promise<string> {
+  const segments = (sep === "/" ? pattern : pattern.replaceAll(sep, "/")).split("/")
+  const literalCount = await countLiteralSegments(segments)
+  const real = await realpathOfNearest(segments.slice(0, literalCount).join("/") || "/")
+  const root = await rootAround(repository, real)
+  const inside = root === undefined ? ".." : relative(root, real)
+  if (inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside)) {
+    throw invalid(
+      field,
+      `is an absolute path outside repository ${repository.id} (${repository.rootPath})`,
+      "Give a path relative to the repository's root, such as src/app.ts.",
+    )
+  }
+  // What the file system named is literal, whatever characters it has.
+  const escaped = inside.split(sep).map((segment) => segment.replace(/[*?{}\\]/g, "\\$&"))
+  return [...escaped, ...segments.slice(literalCount)].filter((segment) => segment !== "").join("/")
+}
+
+/** Counts the leading segments that are no pattern: without special characters, or there by that name. */
+async function countLiteralSegments(segments: readonly string[]): Promise<number> {
+  for (const [index, segment] of segments.entries()) {
+    if (SPECIAL.test(segment) && !(await isFolder(segments.slice(0, index + 1).join("/")))) return index
+  }
+  return segments.length
+}
+
+/** Returns the root of the repository's work tree that a path lies in, if it lies in one. */
+async function rootAround(repository: Repository, real: string): Promise<string | undefined> {
+  let folder = real
+  while (!(await isFolder(folder)) && dirname(folder) !== folder) folder = dirname(folder)
+  const workTree = await findWorkTree(folder)
+  if (workTree === undefined) return repository.rootPath
+  return workTree.identityPath === repository.identityPath ? workTree.rootPath : undefined
+}
+
+/** Returns the report of a reservation that was refused: who stands in the way, where, and what to do. */
+export function conflictReport(
+  refused: { conflicts: readonly ReservationConflict[]; pathPattern: string; exclusive: boolean },
+  nowMs: number,
+): string {
+  const entries = refused.conflicts
+    .slice(0, CONFLICTS_SHOWN_MAX)
+    .map(({ reservation, witness }) =>
+      lines(
+        `Conflicting agent: ${reservation.agentName} (agent ${reservation.agentId})`,
+        `Mode: ${modeOf(reservation)}`,
+        `Path pattern: ${reservation.pathPattern}`,
+        `Path matched by both: ${witness}`,
+        `Expires: ${isoTime(reservation.expiresAtMs)} (in ${duration(reservation.expiresAtMs - nowMs)})`,
+        `Reservation id: ${reservation.id}`,
+      ),
+    )
+  const left = refused.conflicts.length - entries.length
+  if (left > 0) entries.push(`${count(left, "more conflict")}.`)
+  const shared = refused.exclusive && refused.conflicts.every(({ reservation }) => !reservation.exclusive)
+  const advice = shared ? ", reserve with exclusive false to share the files," : ""
+  return [
+    `${refused.pathPattern} (${modeOf(refused)}) conflicts with ${count(refused.conflicts.length, "reservation")} of other agents.`,
+    ...entries,
+    `Call list-file-reservations to check who holds what${advice} or send-message to the holder; shared mode works only where all holders share.`,
+  ].join("\n\n")
+}
+
+const CONFLICTS_SHOWN_MAX = 20
+
+export const reserveFilePaths = defineOperation({
+  name: "reserve-file-paths",
+  title: "Reserve file paths",
+  category: "file-reservations",
+  effect: "write",
+  idempotent: true,
+  actor: "agent_id",
+  description:
+    "Reserve files before you edit them: one path or glob, such as src/auth/**. A folder covers what is below it. Refused with a report when another agent's reservation overlaps and one of the two is exclusive. Reserving the same pattern again renews it.",
+  input: z.strictObject({
+    agent_id: agentId(),
+    repository_id: repositoryId(),
+    coordination_project_id: projectId(),
+    path_pattern: pathPattern(),
+    exclusive: z.boolean().default(true).describe("false: share with other shared reservations"),
+    duration_seconds: seconds(RESERVATION_SECONDS_DEFAULT, "How long"),
+    reason: reason("Why, for the others").optional(),
+  }),
+  async run(context, input) {
+    const repository = await admitToRepository(context, input.repository_id)
+    const pathPattern = await resolvePattern(repository, input.path_pattern, "path_pattern")
+    const request = {
+      repository,
+      pathPattern,
+      exclusive: input.exclusive,
+      durationSeconds: input.duration_seconds,
+      reason: input.reason ?? null,
+    }
+    return inTransaction(context, `repository:${repository.id}`, async (tx, dated) => {
+      const result = await grant(tx, dated, request)
+      if ("conflicts" in result) throw new AppError("conflict", conflictReport(result, dated.nowMs))
+      return { ...result, nowMs: dated.nowMs }
+    })
+  },
+  markdown: ({ granted, renewed, nowMs }) =>
+    lines(renewed ? "# Reservation renewed" : "# Files reserved", "", grantedLines(granted, nowMs)),
+})
+
+/** Returns what a holder needs to know of a reservation. */
+export function grantedLines(granted: Reservation, nowMs: number): string {
+  return lines(
+    `Reservation id: ${granted.id}`,
+    `Path pattern: ${granted.pathPattern}`,
+    `Mode: ${modeOf(granted)}`,
+    `Agent: ${granted.agentName}`,
+    `Expires: ${isoTime(granted.expiresAtMs)} (in ${duration(granted.expiresAtMs - nowMs)})`,
+  )
+}
+
+export const listFileReservations = defineOperation({
+  name: "list-file-reservations",
+  title: "List file reservations",
+  category: "file-reservations",
+  effect: "read",
+  idempotent: true,
+  description: "List the reservations that hold now: who, what, which mode, until when.",
+  input: z.strictObject({
+    coordination_project_id: projectId(),
+    repository_id: repositoryId("Only in this repository").optional(),
+    agent_id: agentId("Only of this agent").optional(),
+    path_pattern: z
+      .string()
+      .min(1)
+      .max(PATTERN_CHARS_MAX)
+      .describe("Only patterns that contain this text")
+      .optional(),
+  }),
+  async run({ app, project, nowMs }, input) {
+    if (input.repository_id !== undefined) await requireRepository(app.db, input.repository_id)
+    if (input.agent_id !== undefined) await requireAgent(app.db, project, input.agent_id)
+    const filter = {
+      projectId: project.id,
+      repositoryId: input.repository_id,
+      agentId: input.agent_id,
+      patternPart: input.path_pattern,
+    }
+    return { reservations: await listReservations(app.db, filter, nowMs, LISTING_ROWS_MAX), nowMs }
+  },
+  markdown: ({ reservations, nowMs }) =>
+    fitBlocks(
+      lines("# File reservations", "", `Total: ${reservations.length}`),
+      reservations.map((reservation) => reservationEntry(reservation, nowMs)),
+      "Narrow the list with agent_id, repository_id or path_pattern.",
+    ),
+})
+
+export const releaseFileReservations = defineOperation({
+  name: "release-file-reservations",
+  title: "Release file reservations",
+  category: "file-reservations",
+  effect: "write",
+  idempotent: true,
+  actor: "agent_id",
+  description: "Release your reservations when your edits are done: the given ids, or all of yours.",
+  input: z.strictObject({
+    agent_id: agentId(),
+    coordination_project_id: projectId(),
+    reservation_ids: z
+      .array(id("Reservation id"))
+      .max(RESERVATION_IDS_MAX)
+      .optional()
+      .describe("Reservation ids; empty or absent: all of yours"),
+  }),
+  async run(context, input) {
+    return inTransaction(context, `project:${context.project.id}`, (tx, dated) =>
+      release(tx, dated, input.reservation_ids ?? []),
+    )
+  },
+  markdown: ({ agent, released, notReleased, nowMs }) => {
+    const head = lines("# Reservations released", "", `Agent: ${agent.name}`, `Released: ${released.length}`)
+    const releasedEntries = released.map((reservation) =>
+      lines(
+        `### ${reservation.pathPattern}`,
+        `Reservation id: ${reservation.id}`,
+        `Mode: ${modeOf(reservation)}`,
+        `Released early by: ${duration(reservation.expiresAtMs - nowMs)}`,
+      ),
+    )
+    const problems =
+      notReleased.length === 0
+        ? []
+        : [`Not released:\n${notReleased.map(({ id, why }) => `- Reservation id ${id}: ${why}`).join("\n")}`]
+    return fitBlocks(
+      head,
+      [...problems, ...releasedEntries],
+      "All of them are released; call list-file-reservations to see what is still held.",
+    )
+  },
+})
+
+async function release(tx: Queries, context: ActorContext, ids: readonly number[]) {
+  const { project, actor, nowMs } = context
+  const wanted =
+    ids.length === 0
+      ? (await listHeldByAgent(tx, actor.id, nowMs)).map((reservation) => reservation.id)
+      : [...new Set(ids)]
+  const released: Reservation[] = []
+  const notReleased: { id: number; why: string }[] = []
+  for (const id of wanted) {
+    const reservation = await findReservation(tx, id)
+    const why = refusalToRelease(reservation, actor.id, nowMs)
+    if (reservation === undefined || why !== null) {
+      notReleased.push({ id, why: why ?? NOT_FOUND })
+      continue
+    }
+    await endReservation(tx, id, nowMs)
+    await recordActivity(
+      tx,
+      { projectId: project.id, agentId: actor.id, kind: "reservation_released", reservationId: id },
+      nowMs,
+    )
+    released.push(reservation)
+  }
+  return { agent: actor, released, notReleased, nowMs }
+}
+
+const NOT_FOUND = "there is no such reservation"
+
+function refusalToRelease(
+  reservation: Reservation | undefined,
+  agentId: number,
+  nowMs: number,
+): string | null {
+  if (reservation === undefined) return NOT_FOUND
+  if (reservation.agentId !== agentId) return `it is ${reservation.agentName}'s, not yours`
+  return isHeld(reservation, nowMs) ? null : "it was released or has expired before"
+}

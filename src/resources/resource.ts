@@ -1,0 +1,133 @@
+/**
+ * What a resource is: a URI with placeholders, a schema of its parameters, and a reader that returns
+ * plain data. Owns the matching of URIs, which is the same for all.
+ */
+
+import * as z from "zod"
+import { AppError } from "../errors.ts"
+import { admitCall, admitToProject } from "../operations/admission.ts"
+import type { App } from "../operations/app.ts"
+import { describeIssue } from "../operations/call.ts"
+import type { CallContext, ProjectContext } from "../operations/operation.ts"
+
+export const SCHEME = "signalbox://"
+
+export interface Resource {
+  name: string
+  title: string
+  /** Below the scheme, with placeholders in braces, such as `coordination/inbox/{agent}`. */
+  path: string
+  description: string
+  /** The placeholders of the path and the parameters of the query, all as text. */
+  parameters: z.ZodObject
+  read(context: ProjectContext, parameters: Record<string, unknown>): Promise<object>
+}
+
+interface Definition<Shape extends z.ZodRawShape> extends Omit<Resource, "parameters" | "read"> {
+  parameters: z.ZodObject<Shape>
+  /** Gets a project exactly when there is a parameter `project_key`. */
+  read(
+    context: Shape extends { project_key: z.ZodType } ? ProjectContext : CallContext,
+    parameters: z.output<z.ZodObject<Shape>>,
+  ): Promise<object>
+}
+
+/** Makes a resource; `read` gets checked parameters and the project that they name. */
+export function defineResource<Shape extends z.ZodRawShape>(definition: Definition<Shape>): Resource {
+  return definition as unknown as Resource
+}
+
+/** Returns the names of a resource's path placeholders. */
+export function placeholdersOf(resource: Resource): string[] {
+  return [...resource.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "")
+}
+
+/** Returns the names of a resource's query parameters. */
+export function queryParametersOf(resource: Resource): string[] {
+  const placeholders = placeholdersOf(resource)
+  return Object.keys(resource.parameters.shape).filter((name) => !placeholders.includes(name))
+}
+
+/** Returns a resource's URI template (RFC 6570), or its plain URI when it has no parameters. */
+export function uriTemplateOf(resource: Resource): string {
+  const query = queryParametersOf(resource)
+  return `${SCHEME}${resource.path}${query.length === 0 ? "" : `{?${query.join(",")}}`}`
+}
+
+/** Reads the resource that a URI names; fails with an AppError for everything that a caller can cause. */
+export async function readResource(app: App, catalogue: readonly Resource[], uri: string): Promise<object> {
+  const context = await admitCall(app, ["resource_reads"])
+  const { resource, given } = matchUri(catalogue, uri)
+  const parsed = resource.parameters.safeParse(given)
+  if (!parsed.success) {
+    const known = Object.keys(resource.parameters.shape)
+    const rules = parsed.error.issues.map((issue) => describeIssue(issue, known, given))
+    throw new AppError("invalid", rules.join("; "), { hint: `The form is ${uriTemplateOf(resource)}.` })
+  }
+  const parameters: Record<string, unknown> = parsed.data
+  if (typeof parameters.project_key !== "string") return resource.read(context as ProjectContext, parameters)
+  return resource.read(await admitToProject(context, { key: parameters.project_key }), parameters)
+}
+
+function matchUri(
+  catalogue: readonly Resource[],
+  uri: string,
+): { resource: Resource; given: Record<string, string> } {
+  const [path = "", query = ""] = splitOnce(uri.startsWith(SCHEME) ? uri.slice(SCHEME.length) : "", "?")
+  for (const resource of catalogue) {
+    const placeholders = matchPath(resource.path.split("/"), path.split("/"))
+    if (placeholders !== undefined)
+      return { resource, given: { ...parseQueryString(query), ...placeholders } }
+  }
+  throw new AppError("not_found", `resource ${uri} does not exist`, {
+    hint: `Read ${SCHEME}coordination/tools, or list the resource templates.`,
+  })
+}
+
+function matchPath(pattern: readonly string[], path: readonly string[]): Record<string, string> | undefined {
+  if (pattern.length !== path.length) return undefined
+  const found: Record<string, string> = {}
+  for (const [index, part] of pattern.entries()) {
+    const actual = path[index] ?? ""
+    const placeholder = /^\{(\w+)\}$/.exec(part)?.[1]
+    if (placeholder !== undefined) found[placeholder] = decode(actual, placeholder)
+    else if (part !== actual) return undefined
+  }
+  return found
+}
+
+/** Unlike a form, a URI template leaves `+` as it is, so nothing here turns it into a space. */
+function parseQueryString(query: string): Record<string, string> {
+  const given: Record<string, string> = {}
+  for (const pair of query.split("&").filter((part) => part !== "")) {
+    const [name = "", value = ""] = splitOnce(pair, "=")
+    given[decode(name, "query")] = decode(value, name)
+  }
+  return given
+}
+
+function splitOnce(text: string, separator: string): string[] {
+  const at = text.indexOf(separator)
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+function decode(text: string, field: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new AppError("invalid", `${field} is not valid percent-encoding: ${text}`, { field })
+  }
+}
+
+/** A whole number within bounds, as text. */
+export function integerText(min: number, max: number) {
+  return z
+    .string()
+    .refine(
+      (value) => /^\d{1,15}$/.test(value) && Number(value) >= min && Number(value) <= max,
+      `must be an integer from ${min} to ${max}`,
+    )
+    .transform(Number)
+}
+
+export const booleanText = () => z.enum(["true", "false"]).transform((value) => value === "true")
