@@ -1,0 +1,152 @@
+/**
+ * Writes what the docs derive from the code: the generated sections of README.md and one snapshot of
+ * each tool as a client sees it. With --check it writes nothing and fails when something is stale.
+ */
+
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import type { Command } from "commander"
+import { ENVIRONMENT_VARIABLES } from "../src/config.ts"
+import * as limits from "../src/limits.ts"
+import { toolDefinition } from "../src/mcp/definitions.ts"
+import { COORDINATION, OPERATIONS } from "../src/operations/index.ts"
+import type { Operation } from "../src/operations/operation.ts"
+import { createProgram } from "../src/program.ts"
+import { RESOURCES } from "../src/resources/index.ts"
+import { uriTemplateOf } from "../src/resources/resource.ts"
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url))
+const SNAPSHOTS = "test/snapshots/tools"
+
+/** Returns every generated file of the checkout: its path, and what it must hold. */
+export function generatedFiles(): Map<string, string> {
+  const files = new Map([["README.md", withSections(read("README.md"), sections())]])
+  for (const operation of OPERATIONS) {
+    files.set(
+      `${SNAPSHOTS}/${operation.name}.json`,
+      `${JSON.stringify(toolDefinition(operation), null, 2)}\n`,
+    )
+  }
+  return files
+}
+
+/** Returns what differs from what is generated, as paths. */
+export function staleFiles(): string[] {
+  const generated = generatedFiles()
+  const stale = [...generated].filter(([path, content]) => read(path) !== content).map(([path]) => path)
+  const folder = join(ROOT, SNAPSHOTS)
+  const present = existsSync(folder) ? readdirSync(folder).map((name) => `${SNAPSHOTS}/${name}`) : []
+  return [...stale, ...present.filter((path) => !generated.has(path))]
+}
+
+function sections(): Record<string, string> {
+  return {
+    tools: toolTable(),
+    resources: table(
+      ["Resource", "Content"],
+      RESOURCES.map((resource) => [`\`${uriTemplateOf(resource)}\``, resource.description]),
+    ),
+    commands: table(["Command", "Does"], commandRows(createProgram(), "signalbox")),
+    settings: table(
+      ["Variable", "What", "Default"],
+      ENVIRONMENT_VARIABLES.map(([name, what, otherwise]) => [`\`${name}\``, what, otherwise]),
+    ),
+    limits: limitTable(),
+  }
+}
+
+function toolTable(): string {
+  const categories = [...new Set(COORDINATION.map((operation) => operation.category))]
+  return categories
+    .map((category) => {
+      const rows = COORDINATION.filter((operation) => operation.category === category).map(toolRow)
+      return `**${category}**\n\n${table(["Tool", "What it does", "Parameters"], rows)}`
+    })
+    .join("\n\n")
+}
+
+function toolRow(operation: Operation): string[] {
+  const required = new Set(toolDefinition(operation).inputSchema.required as string[] | undefined)
+  const parameters = Object.keys(operation.input.shape).map((name) =>
+    required.has(name) ? `**${name}**` : name,
+  )
+  return [`\`${operation.name}\``, operation.description, parameters.join(", ")]
+}
+
+function commandRows(command: Command, path: string): string[][] {
+  return command.commands.flatMap((child) => {
+    const usage = `${path} ${child.name()}`
+    if (child.commands.length > 0) return commandRows(child, usage)
+    const args = child.registeredArguments.map((argument) => ` <${argument.name()}>`).join("")
+    return [[`\`${usage}${args}\``, child.description()]]
+  })
+}
+
+function limitTable(): string {
+  const figure = (value: number) => value.toLocaleString("en-US")
+  return table(
+    ["Limit", "Value"],
+    [
+      ["tool calls", `${limits.RATES_DEFAULT.tool_calls_per_minute} per minute per API key`],
+      ["resource reads", `${limits.RATES_DEFAULT.resource_reads_per_minute} per minute per API key`],
+      [
+        "searches (count as tool calls too)",
+        `${limits.RATES_DEFAULT.searches_per_minute} per minute per API key`,
+      ],
+      ["messages sent", `${limits.RATES_DEFAULT.sends_per_hour} per hour per agent`],
+      ["subject", `${limits.SUBJECT_CHARS_MAX} characters`],
+      ["body", `${figure(limits.BODY_CHARS_MAX)} characters`],
+      ["recipients of one message", `${limits.RECIPIENTS_MAX}`],
+      [
+        "attachments (metadata only)",
+        `${limits.ATTACHMENTS_MAX} objects, ${limits.ATTACHMENTS_JSON_BYTES_MAX / 1024} KiB of JSON`,
+      ],
+      [
+        "path pattern",
+        `${limits.PATTERN_CHARS_MAX} characters, ${figure(limits.BRACE_EXPANSIONS_MAX)} brace expansions`,
+      ],
+      ["paths in one macro call", `${limits.FILE_PATHS_MAX}`],
+      ["reservation", `1 s to ${figure(limits.RESERVATION_SECONDS_MAX)} s`],
+      ["search query", `${figure(limits.QUERY_CHARS_MAX)} characters`],
+      ["one tool result", `${figure(limits.RESULT_CHARS_MAX)} characters, the rest on request`],
+    ],
+  )
+}
+
+function table(heading: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`
+  return [line(heading), line(heading.map(() => "---")), ...rows.map(line)].join("\n")
+}
+
+function withSections(text: string, contents: Record<string, string>): string {
+  return Object.entries(contents).reduce((result, [name, content]) => {
+    const [start, end] = [`<!-- generated: ${name} -->`, `<!-- end of generated: ${name} -->`]
+    const [from, to] = [result.indexOf(start), result.indexOf(end)]
+    if (from < 0 || to < from) throw new Error(`README.md has no section "${name}"`)
+    return `${result.slice(0, from + start.length)}\n${content}\n${result.slice(to)}`
+  }, text)
+}
+
+function read(path: string): string {
+  const file = join(ROOT, path)
+  return existsSync(file) ? readFileSync(file, "utf8") : ""
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const stale = staleFiles()
+  if (process.argv.includes("--check")) {
+    for (const path of stale) console.error(`${path} is stale; run: npm run docs`)
+    process.exitCode = stale.length === 0 ? 0 : 1
+  } else {
+    mkdirSync(join(ROOT, SNAPSHOTS), { recursive: true })
+    const generated = generatedFiles()
+    for (const path of stale) {
+      const content = generated.get(path)
+      if (content === undefined) rmSync(join(ROOT, path))
+      else writeFileSync(join(ROOT, path), content)
+      console.log(`wrote ${path}`)
+    }
+  }
+}
