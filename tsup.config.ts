@@ -19,7 +19,6 @@ export default defineConfig({
   esbuildOptions(options) {
     options.minifySyntax = true
     options.minifyWhitespace = true
-    options.keepNames = true
   },
   // CommonJS packages ask for Node's own modules by require, which an ES module has to make first.
   banner: {

@@ -106,6 +106,10 @@ function limitTable(): string {
         "path pattern",
         `${limits.PATTERN_CHARS_MAX} characters, ${figure(limits.BRACE_EXPANSIONS_MAX)} brace expansions`,
       ],
+      [
+        "path pattern with its braces expanded",
+        `${figure(limits.PATTERN_POSITIONS_MAX)} characters and separators in all`,
+      ],
       ["paths in one macro call", `${limits.FILE_PATHS_MAX}`],
       ["reservation", `1 s to ${figure(limits.RESERVATION_SECONDS_MAX)} s`],
       ["search query", `${figure(limits.QUERY_CHARS_MAX)} characters`],

@@ -27,20 +27,11 @@ export interface Message {
   createdAtMs: number
 }
 
-/** A message as it lies in one agent's inbox: what a listing shows of it, and what became of it there. */
-export interface InboxMessage
-  extends Pick<
-    Message,
-    | "id"
-    | "threadKey"
-    | "senderId"
-    | "senderName"
-    | "subject"
-    | "bodyMd"
-    | "importance"
-    | "ackRequired"
-    | "createdAtMs"
-  > {
+/** What a listing shows of a message. */
+export type ListedMessage = Omit<Message, "projectId" | "parentId" | "attachments">
+
+/** A message as it lies in one agent's inbox, with what became of it there. */
+export interface InboxMessage extends ListedMessage {
   readAtMs: number | null
   ackedAtMs: number | null
 }

@@ -4,7 +4,14 @@ import type { Row } from "../db/database.ts"
 import type { Agent, ContactPolicy } from "../domain/agent.ts"
 import type { ApiKey, Environment, Plan } from "../domain/api-key.ts"
 import type { Contact, ContactStatus } from "../domain/contact.ts"
-import type { Importance, InboxMessage, Message, Recipient, RecipientKind } from "../domain/message.ts"
+import type {
+  Importance,
+  InboxMessage,
+  ListedMessage,
+  Message,
+  Recipient,
+  RecipientKind,
+} from "../domain/message.ts"
 import type { Project, Repository } from "../domain/project.ts"
 import type { Candidate, Reservation } from "../domain/reservation.ts"
 import type { Thread } from "../domain/thread.ts"
@@ -141,27 +148,22 @@ export type MessageRow = {
 
 export function toMessage(row: MessageRow): Message {
   return {
-    id: row.id,
+    ...toListed(row),
     projectId: row.project_id,
-    threadKey: row.thread_key,
     parentId: row.parent_id,
-    senderId: row.sender_id,
-    senderName: row.sender_name,
-    subject: row.subject,
-    bodyMd: row.body_md,
-    importance: row.importance as Importance,
-    ackRequired: row.ack_required === 1,
     attachments: JSON.parse(row.attachments) as Record<string, unknown>[],
-    createdAtMs: row.created_at_ms,
   }
 }
 
-export type InboxRow = Omit<MessageRow, "project_id" | "parent_id" | "attachments"> & {
-  read_at_ms: number | null
-  acked_at_ms: number | null
-}
+type ListedRow = Omit<MessageRow, "project_id" | "parent_id" | "attachments">
+
+export type InboxRow = ListedRow & { read_at_ms: number | null; acked_at_ms: number | null }
 
 export function toInboxMessage(row: InboxRow): InboxMessage {
+  return { ...toListed(row), readAtMs: row.read_at_ms, ackedAtMs: row.acked_at_ms }
+}
+
+function toListed(row: ListedRow): ListedMessage {
   return {
     id: row.id,
     threadKey: row.thread_key,
@@ -172,8 +174,6 @@ export function toInboxMessage(row: InboxRow): InboxMessage {
     importance: row.importance as Importance,
     ackRequired: row.ack_required === 1,
     createdAtMs: row.created_at_ms,
-    readAtMs: row.read_at_ms,
-    ackedAtMs: row.acked_at_ms,
   }
 }
 
@@ -212,17 +212,12 @@ export type ReservationRow = {
 
 export function toReservation(row: ReservationRow): Reservation {
   return {
-    id: row.id,
+    ...toCandidate(row),
     projectId: row.project_id,
     repositoryId: row.repository_id,
-    agentId: row.agent_id,
     agentName: row.agent_name,
-    pathPattern: row.path_pattern,
-    exclusive: row.exclusive === 1,
     reason: row.reason,
     createdAtMs: row.created_at_ms,
-    expiresAtMs: row.expires_at_ms,
-    endedAtMs: row.ended_at_ms,
   }
 }
 
