@@ -2,12 +2,11 @@
 
 import { fstatSync } from "node:fs"
 
-/** Whether a client may be there: at the end of a pipe, or as a file of requests. A terminal or /dev/null is none. */
+/** Whether a client may be there. At a terminal and at /dev/null there is none; where in doubt, there is one. */
 export function hasClient(): boolean {
   try {
-    const input = fstatSync(0)
-    return input.isFIFO() || input.isSocket() || input.isFile()
+    return !fstatSync(0).isCharacterDevice()
   } catch {
-    return false
+    return true
   }
 }
