@@ -55,7 +55,9 @@ export async function runStdioServer(config: Config, selection: Selection): Prom
   })
   const handle = serveStdio(() => createServer(parts), {
     transport,
-    onerror: (error) => log.warn("protocol error", { error }),
+    // A schema's own account of a malformed message is a page long and says no more than this.
+    onerror: ({ name, message }) =>
+      log.warn("protocol error", { reason: name === "ZodError" ? "a line is no MCP message" : message }),
   })
 
   const reason = await endOfClient()
