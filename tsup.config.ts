@@ -4,6 +4,7 @@ import { licences, replaceModule } from "./scripts/bundle.ts"
 export default defineConfig({
   entry: { cli: "src/cli.ts" },
   format: "esm",
+  silent: true,
   target: "node20",
   platform: "node",
   splitting: true,

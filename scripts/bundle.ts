@@ -1,6 +1,6 @@
 /** Plugins of the build: the licences of what is bundled, and a module of ours in the place of another. */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import type { Options } from "tsup"
 
@@ -41,7 +41,6 @@ function licenceOf(folder: string): string {
     string
   >
   const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
-  const text =
-    file !== undefined && existsSync(join(folder, file)) ? readFileSync(join(folder, file), "utf8") : ""
+  const text = file !== undefined ? readFileSync(join(folder, file), "utf8") : ""
   return `${"=".repeat(80)}\n${name} ${version} (${license})\n${"=".repeat(80)}\n\n${text.trim()}\n`
 }

@@ -1,6 +1,6 @@
 /**
  * Every setting: where it comes from, its default and one sentence about it. Settings are read from
- * the environment and from the user's config file; nothing else in the product reads either.
+ * the environment and from the user's config file, and nowhere else.
  */
 
 import { existsSync, readFileSync } from "node:fs"

@@ -40,10 +40,10 @@ export function createProgram(): Command {
     .option("--read-only", "offer only tools that write nothing")
     .showHelpAfterError()
     .exitOverride()
-  const config = () => configOf(program.opts<GlobalOptions>())
+  const config = (environment?: string) => configOf(program.opts<GlobalOptions>(), environment)
 
   program.action(async (options: { toolsets?: string[]; tools?: string[]; readOnly?: boolean }) => {
-    if (!hasClient()) return (await import("./commands/welcome.ts")).welcome(config())
+    if (!hasClient()) return (await import("./commands/welcome.ts")).welcome(config(), options)
     await (await import("./mcp/stdio.ts")).runStdioServer(config(), options)
   })
   program
@@ -56,7 +56,7 @@ export function createProgram(): Command {
   return program
 }
 
-function addKeyCommands(program: Command, config: () => Config): void {
+function addKeyCommands(program: Command, config: (environment?: string) => Config): void {
   const keys = program.command("keys").description("API keys of this machine's database")
   keys
     .command("create")
@@ -72,7 +72,9 @@ function addKeyCommands(program: Command, config: () => Config): void {
     )
     .option("--expires <time>", "an ISO 8601 time, or a number of days such as 90d")
     .option("--json", "print JSON")
-    .action(async (options) => (await import("./commands/keys.ts")).createKeyCommand(config(), options))
+    .action(async (options) =>
+      (await import("./commands/keys.ts")).createKeyCommand(config(options.env), options),
+    )
   keys
     .command("list")
     .description("list the keys: prefix, last four characters, scopes, last use")
@@ -88,7 +90,7 @@ function addKeyCommands(program: Command, config: () => Config): void {
     )
 }
 
-function addRepositoryCommands(program: Command, config: () => Config): void {
+function addRepositoryCommands(program: Command, config: (environment?: string) => Config): void {
   const repos = program.command("repos").description("connected repositories")
   repos
     .command("add")
@@ -107,10 +109,14 @@ function addRepositoryCommands(program: Command, config: () => Config): void {
     )
 }
 
-function configOf(options: GlobalOptions): Config {
-  return readConfig({ env: process.env, workingFolder: process.cwd(), databasePath: options.db })
+/** Reads the configuration; `environment` names another one than the surroundings do, and so another database. */
+function configOf(options: GlobalOptions, environment?: string): Config {
+  const env =
+    environment === undefined
+      ? process.env
+      : { ...process.env, SIGNALBOX_API_KEY: undefined, SIGNALBOX_ENV: environment }
+  return readConfig({ env, workingFolder: process.cwd(), databasePath: options.db })
 }
-
 function list(value: string): string[] {
   return value
     .split(",")

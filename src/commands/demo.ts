@@ -47,7 +47,7 @@ export async function demo(): Promise<void> {
     rmSync(folder, { recursive: true, force: true })
   }
   print(`${green("✓")} That was the real thing, on a temporary database that is gone now.`)
-  print(`  Give it to your agents: ${bold("npx -y signalbox")} on a terminal shows the line to paste.`)
+  print(`  Give it to your agents: signalbox without arguments shows the line to paste.`)
 }
 
 async function connect(databasePath: string, folder: string): Promise<number> {

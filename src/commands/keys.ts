@@ -5,7 +5,7 @@ import type { ApiKey, Environment, Plan } from "../domain/api-key.ts"
 import { invalid } from "../errors.ts"
 import { allKeys, createKey, revokeKeyById } from "../operations/keys.ts"
 import { isoTime } from "../operations/markdown.ts"
-import { bold, dim, type OutputOptions, print, printResult, table } from "./output.ts"
+import { bold, type OutputOptions, printResult, table } from "./output.ts"
 import { withApp } from "./with-app.ts"
 
 const DAY_MS = 86_400_000
@@ -27,13 +27,6 @@ export function createKeyCommand(config: Config, options: CreateOptions): Promis
       plan: options.plan,
       expiresAtMs: options.expires === undefined ? null : expiryOf(options.expires, app.now()),
     })
-    if (key.environment !== config.environment && options.json !== true) {
-      print(
-        dim(
-          `This key is for ${key.environment}; the database it was stored in serves ${config.environment}.`,
-        ),
-      )
-    }
     printResult(options, { ...keyJson(key), key: text }, () =>
       [
         bold(text),

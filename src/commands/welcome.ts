@@ -1,16 +1,24 @@
 /** What `signalbox` shows on a terminal: that the server works, where the data lies, and how to go on. */
 
 import { existsSync, statSync } from "node:fs"
+import { sep } from "node:path"
 import type { Config } from "../config.ts"
-import { packageVersion } from "../package-root.ts"
+import { AppError } from "../errors.ts"
+import { OPERATIONS } from "../operations/index.ts"
+import { type Selection, selectOperations } from "../operations/selection.ts"
+import { packageFile, packageVersion } from "../package-root.ts"
 import { ServerClient } from "./client.ts"
 import { bold, cyan, dim, green, print } from "./output.ts"
 
-/** The settings that most clients take, as the README shows them. */
-export const MCP_SETTINGS =
-  '{ "mcpServers": { "signalbox": { "command": "npx", "args": ["-y", "signalbox"] } } }'
+/** Returns how a client starts this very copy: by npx once it is installed, by its path from a clone. */
+function startCommand(): { command: string; args: string[] } {
+  const file = packageFile("bin/signalbox.js")
+  const isInstalled = file.split(sep).includes("node_modules")
+  return isInstalled ? { command: "npx", args: ["-y", "signalbox"] } : { command: "node", args: [file] }
+}
 
-export async function welcome(config: Config): Promise<void> {
+export async function welcome(config: Config, selection: Selection): Promise<void> {
+  selectOperations(OPERATIONS, selection)
   print(
     `${bold("signalbox")} ${packageVersion()}  ${dim("coordination for coding agents, local and offline")}\n`,
   )
@@ -18,35 +26,33 @@ export async function welcome(config: Config): Promise<void> {
   const server = await ServerClient.start({ SIGNALBOX_DB: config.databasePath }, config.workingFolder)
   try {
     const { tools } = (await server.request("tools/list")) as { tools: unknown[] }
-    const { text, isError } = await readTools(server)
+    const resourceCount = await countResources(server)
     const tookMs = Math.round(performance.now() - started)
-    if (isError) return print(text)
     print(
-      `${green("✓")} Server   up and answering: ${tools.length} tools, ${text} resources (${tookMs} ms from a cold start)`,
+      `${green("✓")} Server   up and answering: ${tools.length} tools, ${resourceCount} resources (${tookMs} ms from a cold start)`,
     )
   } finally {
     await server.stop()
   }
   print(`${green("✓")} Data     ${config.databasePath} ${dim(sizeOf(config.databasePath))}`)
-  print(`\nGive it to your coding agents. Paste this into their MCP settings:\n\n  ${cyan(MCP_SETTINGS)}\n`)
-  print(dim("  Claude Code: claude mcp add --scope user signalbox -- npx -y signalbox"))
-  print(dim("  Codex:       codex mcp add signalbox -- npx -y signalbox"))
-  print(
-    `\nSee it at work first: ${bold("npx -y signalbox demo")}   All commands: ${bold("npx -y signalbox --help")}`,
-  )
+  const start = startCommand()
+  const settings = JSON.stringify({ mcpServers: { signalbox: start } })
+  const shell = [start.command, ...start.args].join(" ")
+  print(`\nGive it to your coding agents. Paste this into their MCP settings:\n\n  ${cyan(settings)}\n`)
+  print(dim(`  Claude Code: claude mcp add --scope user signalbox -- ${shell}`))
+  print(dim(`  Codex:       codex mcp add signalbox -- ${shell}`))
+  print(`\nSee it at work first: ${bold(`${shell} demo`)}   All commands: ${bold(`${shell} --help`)}`)
 }
 
-async function readTools(server: ServerClient): Promise<{ text: string; isError: boolean }> {
+/** Reads the one resource that needs a database and nothing in it; fails with `unavailable` when that fails. */
+async function countResources(server: ServerClient): Promise<number | undefined> {
   try {
     const { contents } = (await server.request("resources/read", {
       uri: "signalbox://coordination/tools",
-    })) as {
-      contents: { text: string }[]
-    }
-    const catalogue = JSON.parse(contents[0]?.text ?? "{}") as { resource_count?: number }
-    return { text: String(catalogue.resource_count), isError: false }
+    })) as { contents: { text: string }[] }
+    return (JSON.parse(contents[0]?.text ?? "{}") as { resource_count?: number }).resource_count
   } catch (error) {
-    return { text: (error as Error).message, isError: true }
+    throw new AppError("unavailable", (error as Error).message)
   }
 }
 

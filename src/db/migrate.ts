@@ -67,10 +67,14 @@ export function requireUsable(connection: BetterSqlite3.Database, path: string, 
 }
 
 function versionOf(connection: BetterSqlite3.Database, path: string): number {
-  const version = connection.pragma("user_version", { simple: true }) as number
-  const owner = connection.pragma("application_id", { simple: true }) as number
-  const isEmpty = connection.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined
-  if (owner === APPLICATION_ID || (owner === 0 && version === 0 && isEmpty)) return version
+  // One statement is one look: between two of them another process may set the schema up.
+  const { version, owner, isEmpty } = connection
+    .prepare<[], { version: number; owner: number; isEmpty: number }>(`
+      SELECT user_version AS version, application_id AS owner,
+        NOT EXISTS (SELECT 1 FROM sqlite_schema) AS isEmpty
+      FROM pragma_user_version, pragma_application_id`)
+    .get() ?? { version: 0, owner: 0, isEmpty: 1 }
+  if (owner === APPLICATION_ID || (owner === 0 && version === 0 && isEmpty === 1)) return version
   throw new AppError("unavailable", `${path} is the database of another program`, {
     hint: "Name another file with SIGNALBOX_DB or --db.",
   })

@@ -19,7 +19,7 @@ export interface MessageQuery {
   excluded: QueryTerm[]
 }
 
-const TERM = /(?<minus>-?)(?:(?<field>subject|body):)?(?:"(?<phrase>[^"]*)"?|(?<word>[^\s"]+))/giu
+const TERM = /(?<minus>(?:-(?!-))?)(?:(?<field>subject|body):)?(?:"(?<phrase>[^"]*)"?|(?<word>[^\s"]+))/giu
 const WORD = /[\p{L}\p{N}\p{Co}\p{M}]+/gu
 /** Scripts written without spaces: each character is a word of its own, so that parts can be found. */
 const UNSPACED =

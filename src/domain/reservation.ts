@@ -3,6 +3,7 @@
  * looked at, and storing them, is the store's work.
  */
 
+import { foldCase } from "./glob/case-folding.ts"
 import { type CompiledPattern, compilePattern, GlobError, overlap } from "./glob.ts"
 
 export interface Reservation {
@@ -81,7 +82,7 @@ export function findOwn<Known extends Candidate>(
   candidates: readonly Known[],
   options: { ignoreCase: boolean; nowMs: number },
 ): Known | undefined {
-  const fold = (pattern: string) => (options.ignoreCase ? pattern.toLowerCase() : pattern)
+  const fold = (pattern: string) => (options.ignoreCase ? foldCase(pattern) : pattern)
   const wanted = fold(request.pathPattern)
   return candidates.find(
     (reservation) =>

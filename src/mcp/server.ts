@@ -8,6 +8,7 @@ import { AppError } from "../errors.ts"
 import type { Log } from "../log.ts"
 import type { App } from "../operations/app.ts"
 import { callOperation } from "../operations/call.ts"
+import { cutToFit } from "../operations/markdown.ts"
 import { actionOf, type Operation } from "../operations/operation.ts"
 import { type Resource, readResource, uriTemplateOf } from "../resources/resource.ts"
 import { completeParameter } from "./completion.ts"
@@ -82,7 +83,7 @@ export function createServer(parts: ServerParts): Server {
 }
 
 function toolResult(text: string) {
-  return { content: [{ type: "text" as const, text }] }
+  return { content: [{ type: "text" as const, text: cutToFit(text) }] }
 }
 
 /** What users cause is told as it is; everything else is logged whole and shown bland. */

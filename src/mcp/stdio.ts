@@ -62,6 +62,8 @@ export async function runStdioServer(config: Config, selection: Selection): Prom
 
   const reason = await endOfClient()
   log.info("signalbox ends", { reason })
+  // Whoever holds the database must not hold this process: what is left of it, others clean up.
+  setTimeout(() => process.exit(), 2 * DRAIN_MS_MAX).unref()
   if (reason === "stdin ended") await transport.drained(DRAIN_MS_MAX)
   await handle.close()
   // An open stdin would keep the process alive, deaf, after a signal or when the parent died.

@@ -17,9 +17,14 @@ import type { Project, Repository } from "../domain/project.ts"
 import { takeFromBucket } from "../domain/rate-limit.ts"
 import { AppError } from "../errors.ts"
 import { canonicalProjectKey } from "../git/repository.ts"
-import type { Rates } from "../limits.ts"
+import { LISTING_ROWS_MAX, type Rates } from "../limits.ts"
 import { findAgentById, findAgentByName, listAgentNames } from "../store/agents.ts"
-import { findProjectById, findProjectByKey, listProjectRepositoryIds } from "../store/projects.ts"
+import {
+  findProjectById,
+  findProjectByKey,
+  listProjectKeys,
+  listProjectRepositoryIds,
+} from "../store/projects.ts"
 import { findBucket, putBucket, removeStaleBuckets } from "../store/rate-limits.ts"
 import { findRepositoryById } from "../store/repositories.ts"
 import type { App } from "./app.ts"
@@ -41,9 +46,8 @@ export async function admitCall(app: App, buckets: readonly BucketName[]): Promi
   const key = await authenticate(app)
   if (!hasCoordinationScope(key.scopes))
     throw forbidden("repo:{repository_id}:coordination or project:{project_key}:coordination")
-  const nowMs = app.now()
-  await countCall(app, key, buckets, nowMs)
-  return { app, key, nowMs }
+  await countCall(app, key, buckets)
+  return { app, key, nowMs: app.now() }
 }
 
 /** Finds the project that a call names and checks that the key permits it. */
@@ -56,12 +60,20 @@ export async function admitToProject(
     "key" in named ? await findProjectByNamedKey(db, named.key) : await findProjectById(db, named.id)
   if (project === undefined) {
     const name = "key" in named ? `"${named.key}"` : `with id ${named.id}`
+    const likely = "key" in named ? await likelyProject(context, named.key) : ""
     throw new AppError("not_found", `project ${name} was not found`, {
-      hint: "Call register-agent or macro-start-session to create a project and learn its id.",
+      hint: `${likely}Call register-agent or macro-start-session to create a project and learn its id.`,
     })
   }
   await requireScope(db, context.key, project)
   return { ...context, project }
+}
+
+/** Names the project that a mistyped key most likely means, to whoever may know of all of them. */
+async function likelyProject({ app, key }: CallContext, typed: string): Promise<string> {
+  if (!key.scopes.includes("*")) return ""
+  const likely = closestName(typed, await listProjectKeys(app.db, "", LISTING_ROWS_MAX))
+  return likely === undefined ? "" : `Did you mean "${likely}"? `
 }
 
 /** Finds the agent that a call is made for. */
@@ -76,6 +88,7 @@ async function admitActor(
     throw new AppError(
       "invalid",
       `${parameter} must be an agent of your own: ${actor.name} sends notifications only`,
+      { hint: "Give the name or id that macro-start-session returned." },
     )
   }
   return { ...context, actor }
@@ -152,17 +165,13 @@ async function findProjectByNamedKey(db: Queries, key: string): Promise<Project 
   return (await findProjectByKey(db, key)) ?? findProjectByKey(db, await canonicalProjectKey(key))
 }
 
-async function countCall(
-  app: App,
-  key: ApiKey,
-  buckets: readonly BucketName[],
-  nowMs: number,
-): Promise<void> {
+async function countCall(app: App, key: ApiKey, buckets: readonly BucketName[]): Promise<void> {
   const counted = buckets.filter((name) => app.config.rates[BUCKETS[name].rate] > 0)
   if (counted.length === 0) return
   // Everybody on this machine shares the local key, so a runaway server would starve all others.
   const subject = key.isLocal ? `local:${app.processName}` : `key:${key.id}`
   await app.db.transaction(`rate:${subject}`, async (tx) => {
+    const nowMs = app.now()
     for (const name of counted) {
       const { rate, unit } = BUCKETS[name]
       const capacity = app.config.rates[rate]

@@ -12,7 +12,7 @@ import {
   nameKey,
 } from "../domain/agent.ts"
 import { permitsProject, projectScope, repositoryScope } from "../domain/api-key.ts"
-import type { Project } from "../domain/project.ts"
+import type { Project, Repository } from "../domain/project.ts"
 import { invalid } from "../errors.ts"
 import { canonicalProjectKey } from "../git/repository.ts"
 import {
@@ -37,6 +37,7 @@ import {
   requireReservationScope,
   requireScope,
 } from "./admission.ts"
+import type { App } from "./app.ts"
 import { agentName, contactPolicy, projectKey, repositoryId, text } from "./fields.ts"
 import { agentProfile, count, duration, fitBlocks, isoTime, lines, oneLine } from "./markdown.ts"
 import { type CallContext, defineOperation } from "./operation.ts"
@@ -72,6 +73,8 @@ export interface Registration {
   agent: Agent
   project: Project
   resumed: boolean
+  /** The hint that another live session holds, so that a new name was given. */
+  takenHint: string | null
 }
 
 /**
@@ -87,10 +90,7 @@ export async function register(
   if (identity.name_hint !== undefined && isNotifier(identity.name_hint)) {
     throw invalid("name_hint", `"${NOTIFIER_NAME}" is reserved`, "Choose another name.")
   }
-  const repository =
-    identity.repository_id === undefined
-      ? app.homeRepository
-      : await requireRepository(app.db, identity.repository_id)
+  const repository = await namedRepository(app, identity.repository_id)
   const key = await canonicalProjectKey(identity.project_key)
   await removeDeadProcesses(app.db, app.markOf)
   return inTransaction(context, `project:${key}`, async (tx, dated) => {
@@ -112,7 +112,7 @@ export async function register(
         },
         nowMs,
       )
-      return { agent, project, resumed: true }
+      return { agent, project, resumed: true, takenHint: null }
     }
     const name = await chooseName(tx, project, identity.name_hint, known !== undefined, app.random)
     const agent = await insertAgent(
@@ -126,8 +126,19 @@ export async function register(
       },
       nowMs,
     )
-    return { agent, project, resumed: false }
+    return { agent, project, resumed: false, takenHint: known?.name ?? null }
   })
+}
+
+/** Returns the line that tells an agent why its name is not the one it asked for, if it is not. */
+export function takenHintLine({ agent, takenHint }: Registration): string | null {
+  if (takenHint === null) return null
+  return `Name hint: ${takenHint} is held by another live session, so you are ${agent.name}.`
+}
+
+/** Returns the repository that a caller named, or the one around the working folder. */
+export async function namedRepository(app: App, id: number | undefined): Promise<Repository | undefined> {
+  return id === undefined ? app.homeRepository : requireRepository(app.db, id)
 }
 
 function profileOf(
@@ -228,8 +239,11 @@ export const registerAgent = defineOperation({
     contact_policy: contactPolicy().optional().meta({ default: "auto" }),
   }),
   run: (context, input) => register(context, input, { reserves: false }),
-  markdown: ({ agent, project, resumed }) =>
-    lines(`# ${agent.name} ${resumed ? "resumed" : "registered"}`, "", agentProfile(agent, project.key)),
+  markdown: (registration) => {
+    const { agent, project, resumed } = registration
+    const title = `# ${agent.name} ${resumed ? "resumed" : "registered"}`
+    return lines(title, "", agentProfile(agent, project.key), takenHintLine(registration))
+  },
 })
 
 export const whois = defineOperation({

@@ -27,13 +27,26 @@ async function touchActor({ app, actor, nowMs }: Partial<ActorContext> & CallCon
   if (actor !== undefined) await touchAgent(app.db, actor.id, nowMs)
 }
 
+const ISSUES_SHOWN_MAX = 10
+
 /** Checks arguments against an operation's schema; fails with `invalid`, naming each parameter and its rule. */
 export function checkArguments(operation: Operation, args: unknown): Record<string, unknown> {
   const parsed = operation.input.safeParse(args ?? {})
   if (parsed.success) return parsed.data
   const known = Object.keys(operation.input.shape)
-  const rules = parsed.error.issues.map((issue) => describeIssue(issue, known, args))
-  throw new AppError("invalid", rules.join("; "), { hint: `Correct that and call ${operation.name} again.` })
+  const rules = parsed.error.issues
+    .slice(0, ISSUES_SHOWN_MAX)
+    .map((issue) => describeIssue(issue, known, args))
+  const left = parsed.error.issues.length - rules.length
+  if (left > 0) rules.push(`${left} more`)
+  // The likeliest mistake of all: an agent's name where its id is wanted.
+  const isNameForId = parsed.error.issues.some(
+    (issue) => /agent_ids?$/.test(String(issue.path[0])) && typeof valueAt(args, issue.path) === "string",
+  )
+  const look = isNameForId ? "list-agents shows the ids of agents. " : ""
+  throw new AppError("invalid", rules.join("; "), {
+    hint: `${look}Correct that and call ${operation.name} again.`,
+  })
 }
 
 /** Returns one sentence without a full stop: the parameter, the rule, and what came instead. */

@@ -18,11 +18,9 @@ export async function connectWorkTree(
   nowMs: number,
 ): Promise<Repository | undefined> {
   const workTree = await findWorkTree(folder)
-  if (
-    workTree === undefined ||
-    workTree.rootPath === "/" ||
-    workTree.rootPath === (await realpathOfNearest(homedir()))
-  ) {
+  // A folder without git counts once it was connected by name, and is never connected by itself.
+  if (workTree === undefined) return findRepositoryByIdentity(db, await realpathOfNearest(folder))
+  if (workTree.rootPath === "/" || workTree.rootPath === (await realpathOfNearest(homedir()))) {
     return undefined
   }
   const known = await findRepositoryByIdentity(db, workTree.identityPath)

@@ -112,9 +112,9 @@ export const respondContact = defineOperation({
       const unblocked = input.approved && (await removeBlock(tx, actor.id, contact.requesterId))
       if (contact.status !== "pending" && !unblocked) throw alreadyAnswered(contact)
       const status = input.approved ? "approved" : "denied"
-      const response = input.response_message ?? null
-      await respondToContact(tx, contact.id, { status, response }, dated.nowMs)
       const requester = await requireAgent(tx, project, contact.requesterId)
+      const response = (await acceptsTextFrom(tx, requester, actor)) ? (input.response_message ?? null) : null
+      await respondToContact(tx, contact.id, { status, response }, dated.nowMs)
       await notify(tx, dated, requester, {
         subject: `${actor.name} ${status} your contact request`,
         bodyMd: lines(
@@ -137,6 +137,12 @@ export const respondContact = defineOperation({
       status === "approved" ? `You and ${contact.requesterName} may write to each other.` : null,
     ),
 })
+
+/** The answer itself is told always; words with it are mail, and a block or `block_all` stops mail. */
+async function acceptsTextFrom(tx: Queries, reader: Agent, writer: Agent): Promise<boolean> {
+  const { blocked } = await findContactFacts(tx, writer.id, reader.id)
+  return !blocked && reader.contactPolicy !== "block_all"
+}
 
 async function requireRequestTo(tx: Queries, context: ActorContext, contactId: number): Promise<Contact> {
   const contact = await findContactById(tx, contactId)

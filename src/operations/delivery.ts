@@ -10,7 +10,7 @@ import type { Importance, RecipientKind } from "../domain/message.ts"
 import { secondsUntil } from "../domain/rate-limit.ts"
 import { anyOverlap } from "../domain/reservation.ts"
 import type { Thread } from "../domain/thread.ts"
-import { AppError } from "../errors.ts"
+import { AppError, assert } from "../errors.ts"
 import { recordActivity } from "../store/activity.ts"
 import { findAgentByName } from "../store/agents.ts"
 import { findContact, findContactFacts, putContact } from "../store/contacts.ts"
@@ -27,6 +27,7 @@ import {
   shareThread,
 } from "../store/threads.ts"
 import { rateLimited } from "./admission.ts"
+import { oneLine } from "./markdown.ts"
 import type { ProjectContext } from "./operation.ts"
 
 const HOUR_MS = 3_600_000
@@ -95,7 +96,7 @@ export async function notify(
 ): Promise<void> {
   if (isNotifier(recipient.name)) return
   const sender = await findAgentByName(tx, context.project.id, NOTIFIER_NAME)
-  if (sender === undefined) throw new Error(`project ${context.project.id} has no notifier`)
+  assert(sender !== undefined, `project ${context.project.id} has a notifier`)
   const draft: Draft = {
     sender,
     recipients: new Map([[recipient, "to"]]),
@@ -155,6 +156,11 @@ async function findWritableThread(
 ): Promise<Thread | undefined> {
   if (draft.threadKey === undefined) return undefined
   const thread = await findThread(tx, context.project.id, draft.threadKey)
+  if (thread?.isNotice === true) {
+    throw new AppError("refused", `thread ${thread.key} is a notification, where nobody can write`, {
+      hint: "Omit thread_id to begin a thread of your own.",
+    })
+  }
   if (thread === undefined || (await isThreadMember(tx, thread.id, draft.sender.id))) return thread
   throw new AppError("refused", `${draft.sender.name} takes no part in thread ${thread.key}`, {
     hint: "Omit thread_id to begin a thread of your own.",
@@ -219,10 +225,13 @@ export async function requestContact(
   const id = await putContact(tx, { ...request, status: "pending" }, context.nowMs)
   await notify(tx, context, recipient, {
     subject: `Contact request from ${requester.name}`,
-    bodyMd: `${requester.name} would like to write to you: ${reason}\n\nContact request id: ${id}\n\nAnswer with respond-contact.`,
+    bodyMd: `${requester.name} would like to write to you: ${oneLine(reason)}\n\nContact request id: ${id}\n\nAnswer with respond-contact.`,
   })
   return id
 }
+
+/** No thread can be named so, for a thread id is never empty. */
+const NO_KEY_YET = ""
 
 async function store(
   tx: Queries,
@@ -232,7 +241,7 @@ async function store(
 ): Promise<Delivered> {
   const { project, nowMs } = context
   // A thread that is named after its first message can only be named once that message has an id.
-  const key = draft.threadKey ?? "unnamed"
+  const key = draft.threadKey ?? NO_KEY_YET
   const isNotice = isNotifier(draft.sender.name)
   const thread =
     existing ??

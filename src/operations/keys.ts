@@ -1,7 +1,7 @@
 /** Making, finding and revoking API keys. */
 
 import { createHash } from "node:crypto"
-import { renameSync, writeFileSync } from "node:fs"
+import { renameSync, rmSync, writeFileSync } from "node:fs"
 import {
   type ApiKey,
   type Environment,
@@ -86,7 +86,8 @@ export async function localKey(app: App): Promise<ApiKey> {
     )
     // Written while the lock is held, so that the file and the row are always the same key's.
     const file = localKeyPath(app.config.databasePath)
-    writeFileSync(`${file}.new`, `${text}\n`, { mode: 0o600 })
+    rmSync(`${file}.new`, { force: true })
+    writeFileSync(`${file}.new`, `${text}\n`, { mode: 0o600, flag: "wx" })
     renameSync(`${file}.new`, file)
     return key
   })

@@ -12,23 +12,18 @@ import {
   THREAD_MESSAGES_LIMIT_DEFAULT,
 } from "../limits.ts"
 import { findContactFacts, putContact, removeBlock } from "../store/contacts.ts"
-import { markThreadRead } from "../store/messages.ts"
+import { markRead } from "../store/messages.ts"
+import { listHeldByAgent } from "../store/reservations.ts"
 import { isThreadMember } from "../store/threads.ts"
 import { CONNECT_REPOSITORY, requireRepository } from "./admission.ts"
-import { identityFields, register } from "./agents.ts"
+import { identityFields, namedRepository, register, takenHintLine } from "./agents.ts"
 import { requireOther } from "./contacts.ts"
 import { agentName, pathPatterns, projectId, reason, repositoryId, seconds, threadId } from "./fields.ts"
-import { agentProfile, fitBlocks, inboxEntry, lines, threadEntry } from "./markdown.ts"
+import { agentProfile, countFitting, fitBlocks, inboxEntry, lines, threadEntry } from "./markdown.ts"
 import { readInbox } from "./messages.ts"
 import { type ActorContext, defineOperation } from "./operation.ts"
-import {
-  admitToRepository,
-  conflictReport,
-  type Grant,
-  grant,
-  grantedLines,
-  resolvePattern,
-} from "./reservations.ts"
+import { resolvePattern } from "./patterns.ts"
+import { admitToRepository, conflictReport, type Grant, grant, grantedLines } from "./reservations.ts"
 import { readThread, requireThread, summaryMarkdown, summaryOf } from "./threads.ts"
 import { inTransaction } from "./transaction.ts"
 
@@ -39,7 +34,7 @@ export const macroStartSession = defineOperation({
   effect: "write",
   opensProject: true,
   description:
-    "Call this first: registers or resumes you, reserves file_paths if given, and shows your inbox. It tells the name and the ids that all other tools need.",
+    "Call this first: registers or resumes you, reserves file_paths if given (shared unless exclusive is true), and shows your inbox. It tells the name and the ids that all other tools need.",
   input: z.strictObject({
     project_key: identityFields.project_key,
     program: identityFields.program,
@@ -53,14 +48,15 @@ export const macroStartSession = defineOperation({
   async run(context, input) {
     const { app, nowMs } = context
     const paths = input.file_paths ?? []
+    // A path that is no pattern is found out before anything is written.
+    const named = await namedRepository(app, input.repository_id)
+    if (named !== undefined) await resolveAll(named, paths)
+    const registration = await register(context, input, { reserves: paths.length > 0 })
+    const { agent, project } = registration
+    const acting: ActorContext = { ...context, project, actor: agent }
     const repository =
-      input.repository_id === undefined
-        ? app.homeRepository
-        : await requireRepository(app.db, input.repository_id)
-    // Everything that can be wrong with the paths is found before anything is written.
+      agent.repositoryId === null ? undefined : await requireRepository(app.db, agent.repositoryId)
     const patterns = repository === undefined ? [] : await resolveAll(repository, paths)
-    const registration = await register(context, input, { reserves: patterns.length > 0 })
-    const acting: ActorContext = { ...context, project: registration.project, actor: registration.agent }
     const request = { exclusive: input.exclusive, durationSeconds: input.reservation_ttl, reason: null }
     const grants =
       repository === undefined || patterns.length === 0
@@ -68,16 +64,22 @@ export const macroStartSession = defineOperation({
         : await grantAll(acting, repository, patterns, request)
     const inbox = await readInbox(
       app.db,
-      { agentId: registration.agent.id },
+      { agentId: agent.id },
       { bodies: false, limit: INBOX_LIMIT_DEFAULT },
     )
-    return { ...registration, grants, unreserved: repository === undefined ? paths : [], inbox, nowMs }
+    const held = await listHeldByAgent(app.db, agent.id, app.now())
+    return { ...registration, grants, held, unreserved: repository === undefined ? paths : [], inbox, nowMs }
   },
-  markdown: ({ agent, project, resumed, grants, unreserved, inbox, nowMs }) => {
+  markdown: ({ grants, held, unreserved, inbox, nowMs, ...registration }) => {
+    const { agent, project, resumed } = registration
+    const grantedIds = grants.flatMap((one) => ("granted" in one ? [one.granted.id] : []))
+    const kept = held.filter((reservation) => !grantedIds.includes(reservation.id))
     const head = lines(
       `# Session of ${agent.name} ${resumed ? "resumed" : "started"}`,
       "",
       agentProfile(agent, project.key),
+      takenHintLine(registration),
+      kept.length === 0 ? null : `Still reserved by you: ${kept.length}`,
       grants.length === 0 ? null : grantCounts(grants),
     )
     const blocks = [
@@ -85,6 +87,7 @@ export const macroStartSession = defineOperation({
       ...(unreserved.length === 0
         ? []
         : [`Nothing is reserved: no repository is connected. ${CONNECT_REPOSITORY}`]),
+      ...kept.map((reservation) => grantedLines(reservation, nowMs)),
       lines("## Inbox", `Total: ${inbox.total}`, `Unread: ${inbox.unread}`),
       ...inbox.messages.map(inboxEntry),
     ]
@@ -201,20 +204,39 @@ export const macroPrepareThread = defineOperation({
         hint: "Call get-thread-messages or summarize-thread to look at it.",
       })
     }
+    const { messages } = await readThread(app, thread, THREAD_MESSAGES_LIMIT_DEFAULT)
+    const summary = summaryMarkdown(thread, await summaryOf(app, thread, nowMs))
+    const blocks = messages.map((one) => threadEntry(one.message, one.recipients, one.ackedAtMs))
+    // Only what is shown is read: mail that did not fit must not vanish from what is unread.
+    const room = `${summary}\n\n## Messages\nMarked read: ${messages.length}`
+    const shown = messages.slice(messages.length - countFitting(room, blocks, OLDER_MESSAGES, "last"))
     const markedRead = await inTransaction(context, `project:${project.id}`, (tx, dated) =>
-      markThreadRead(tx, thread.id, actor.id, dated.nowMs),
+      markAllRead(
+        tx,
+        shown.map((one) => one.message.id),
+        actor.id,
+        dated.nowMs,
+      ),
     )
-    const content = await readThread(app, thread, THREAD_MESSAGES_LIMIT_DEFAULT)
-    return { ...content, summary: await summaryOf(app, thread, nowMs), markedRead }
+    return { summary, blocks, markedRead }
   },
-  markdown: ({ thread, summary, messages, markedRead }) =>
+  markdown: ({ summary, blocks, markedRead }) =>
     fitBlocks(
-      lines(summaryMarkdown(thread, summary), "", "## Messages", `Marked read: ${markedRead}`),
-      messages.map(({ message, recipients, ackedAtMs }) => threadEntry(message, recipients, ackedAtMs)),
-      "They are older; call read-message for one of them.",
+      lines(summary, "", "## Messages", `Marked read: ${markedRead}`),
+      blocks,
+      OLDER_MESSAGES,
       "last",
     ),
 })
+
+const OLDER_MESSAGES =
+  "They are older and stay unread; fetch-inbox shows your unread mail, read-message one message."
+
+async function markAllRead(tx: Queries, messageIds: readonly number[], agentId: number, nowMs: number) {
+  let marked = 0
+  for (const id of messageIds) if (await markRead(tx, id, agentId, nowMs)) marked += 1
+  return marked
+}
 
 export const macroContactHandshake = defineOperation({
   name: "macro-contact-handshake",

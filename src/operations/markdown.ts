@@ -1,6 +1,6 @@
 /** How results read: short, the integers that other calls need each on a line of their own. */
 
-import type { Agent } from "../domain/agent.ts"
+import { type Agent, isNotifier } from "../domain/agent.ts"
 import type { InboxMessage, Message, Recipient } from "../domain/message.ts"
 import { modeOf, type Reservation } from "../domain/reservation.ts"
 import { RESULT_CHARS_MAX } from "../limits.ts"
@@ -49,25 +49,54 @@ export function fitBlocks(
   howToGetTheRest: string,
   keep: "first" | "last" = "first",
 ): string {
-  const room = RESULT_CHARS_MAX - head.length - howToGetTheRest.length - 80
-  const ordered = keep === "first" ? blocks : [...blocks].reverse()
-  const fitting: string[] = []
-  let used = 0
-  for (const block of ordered) {
-    used += block.length + 2
-    if (used > room) break
-    fitting.push(block)
-  }
-  const left = blocks.length - fitting.length
-  const shown = keep === "first" ? fitting : fitting.reverse()
+  const shown = countFitting(head, blocks, howToGetTheRest, keep)
+  const left = blocks.length - shown
+  const fitting = keep === "first" ? blocks.slice(0, shown) : blocks.slice(left)
   const rest = left === 0 ? [] : [`${left} more did not fit. ${howToGetTheRest}`]
-  return [head, ...shown, ...rest].join("\n\n")
+  return [head, ...fitting, ...rest].join("\n\n")
+}
+
+/** Returns how many blocks `fitBlocks` shows. */
+export function countFitting(
+  head: string,
+  blocks: readonly string[],
+  howToGetTheRest: string,
+  keep: "first" | "last" = "first",
+): number {
+  let room = RESULT_CHARS_MAX - head.length - howToGetTheRest.length - 80
+  const ordered = keep === "first" ? blocks : [...blocks].reverse()
+  const firstLeft = ordered.findIndex((block) => {
+    room -= block.length + 2
+    return room < 0
+  })
+  return firstLeft < 0 ? blocks.length : firstLeft
+}
+
+/** Cuts what is longer than a result may be, at the end of a line, and says so: the last resort. */
+export function cutToFit(text: string): string {
+  if (text.length <= RESULT_CHARS_MAX) return text
+  const notice = `\n\nCut at ${RESULT_CHARS_MAX.toLocaleString("en-US")} characters. Ask for less in one call.`
+  const end = text.lastIndexOf("\n", RESULT_CHARS_MAX - notice.length)
+  return text.slice(0, end > 0 ? end : RESULT_CHARS_MAX - notice.length) + notice
+}
+
+const NAMES_SHOWN_MAX = 50
+
+/** Returns names with commas between them, of many the first ones. */
+export function nameList(names: readonly string[]): string {
+  const left = names.length - NAMES_SHOWN_MAX
+  return names.slice(0, NAMES_SHOWN_MAX).join(", ") + (left > 0 ? ` and ${left} more` : "")
+}
+
+/** Returns a message's text as a Markdown quote, in which no line can pass for one of ours; notifications are ours. */
+function quotedBody({ bodyMd, senderName }: { bodyMd: string; senderName: string }): string {
+  return isNotifier(senderName) ? bodyMd : bodyMd.replace(/^/gm, "> ")
 }
 
 /** Returns an agent's profile, a fact a line. */
 export function agentProfile(agent: Agent, projectKey: string): string {
   return lines(
-    `Project: ${projectKey}`,
+    `Project: ${oneLine(projectKey)}`,
     `Project id: ${agent.projectId}`,
     `Agent id: ${agent.id}`,
     `Repository id: ${agent.repositoryId ?? "none"}`,
@@ -94,7 +123,7 @@ export function inboxEntry(message: InboxMessage): string {
     `From: ${message.senderName} (agent ${message.senderId})`,
     `Sent: ${isoTime(message.createdAtMs)}`,
     `Status: ${marks.filter((mark) => mark !== null).join(", ")}`,
-    message.bodyMd === "" ? null : `\n${message.bodyMd}`,
+    message.bodyMd === "" ? null : `\n${quotedBody(message)}`,
   )
 }
 
@@ -104,6 +133,15 @@ function ackMark(ackedAtMs: number | null): string {
 
 /** Returns one message of a thread as a block, with those it was visibly addressed to. */
 export function threadEntry(
+  message: Message,
+  recipients: readonly Recipient[],
+  ackedAtMs: number | null,
+): string {
+  return lines(messageHead(message, recipients, ackedAtMs), `\n${quotedBody(message)}`)
+}
+
+/** Returns what is to be known of a message before its text. */
+export function messageHead(
   message: Message,
   recipients: readonly Recipient[],
   ackedAtMs: number | null,
@@ -118,11 +156,10 @@ export function threadEntry(
   return lines(
     `### ${message.senderName}, ${isoTime(message.createdAtMs)}`,
     `Message id: ${message.id}`,
-    `To: ${to.join(", ")}`,
-    cc.length === 0 ? null : `Cc: ${cc.join(", ")}`,
+    `To: ${nameList(to)}`,
+    cc.length === 0 ? null : `Cc: ${nameList(cc)}`,
     marks.length === 0 ? null : `Status: ${marks.join(", ")}`,
     attachmentsLine(message),
-    `\n${message.bodyMd}`,
   )
 }
 
@@ -138,7 +175,7 @@ function attachmentsLine(message: Message): string | null {
 /** Returns one reservation as a block. */
 export function reservationEntry(reservation: Reservation, nowMs: number): string {
   return lines(
-    `### ${reservation.pathPattern}`,
+    `### ${oneLine(reservation.pathPattern)}`,
     `Reservation id: ${reservation.id}`,
     `Agent: ${reservation.agentName} (agent ${reservation.agentId})`,
     `Mode: ${modeOf(reservation)}`,

@@ -47,7 +47,7 @@ import {
   threadId,
   time,
 } from "./fields.ts"
-import { fitBlocks, inboxEntry, isoTime, lines, oneLine, threadEntry } from "./markdown.ts"
+import { fitBlocks, inboxEntry, isoTime, lines, messageHead, oneLine } from "./markdown.ts"
 import { type ActorContext, defineOperation } from "./operation.ts"
 import { inTransaction } from "./transaction.ts"
 
@@ -268,11 +268,14 @@ export const readMessage = defineOperation({
       `Read: ${isoTime(readAtMs)}`,
       `Thread id: ${message.threadKey}`,
       "",
-      threadEntry(
+      messageHead(
         message,
         visibleRecipients(recipients),
         ownCopy(recipients, agent)?.ackedAtMs ?? firstAckAt(visibleRecipients(recipients)),
       ),
+      "",
+      // The last and only text of this result, so it needs no quote to be told apart.
+      message.bodyMd,
     ),
 })
 

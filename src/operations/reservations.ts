@@ -1,10 +1,9 @@
 /** File reservations: granting, listing, releasing. Check and grant are one transaction. */
 
-import { dirname, isAbsolute, relative, sep } from "node:path"
 import * as z from "zod"
 import type { Queries } from "../db/database.ts"
 import { repositoryScope } from "../domain/api-key.ts"
-import { GlobError, literalPrefix, normalizePattern } from "../domain/glob.ts"
+import { GlobError, literalPrefix } from "../domain/glob.ts"
 import type { Repository } from "../domain/project.ts"
 import {
   type Candidate,
@@ -16,8 +15,7 @@ import {
   type ReservationConflict,
   renewedExpiry,
 } from "../domain/reservation.ts"
-import { AppError, invalid } from "../errors.ts"
-import { findWorkTree, isFolder, realpathOfNearest } from "../git/repository.ts"
+import { AppError, assert, invalid } from "../errors.ts"
 import {
   LISTING_ROWS_MAX,
   PATTERN_CHARS_MAX,
@@ -38,8 +36,9 @@ import {
 } from "../store/reservations.ts"
 import { forbidden, requireAgent, requireRepository, requireReservationScope } from "./admission.ts"
 import { agentId, id, pathPattern, projectId, reason, repositoryId, seconds } from "./fields.ts"
-import { count, duration, fitBlocks, isoTime, lines, reservationEntry } from "./markdown.ts"
+import { count, duration, fitBlocks, isoTime, lines, oneLine, reservationEntry } from "./markdown.ts"
 import { type ActorContext, defineOperation, type ProjectContext } from "./operation.ts"
+import { resolvePattern } from "./patterns.ts"
 import { inTransaction } from "./transaction.ts"
 
 /** What an agent asks for; the pattern is as `resolvePattern` returns it. */
@@ -51,9 +50,15 @@ export interface GrantRequest {
   reason: string | null
 }
 
-export type Grant =
-  | { granted: Reservation; renewed: boolean }
-  | { conflicts: ReservationConflict[]; pathPattern: string; exclusive: boolean }
+export type Grant = { granted: Reservation; renewed: boolean } | Refused
+
+/** A refusal, as the agent of `projectId` gets it. */
+export interface Refused {
+  conflicts: ReservationConflict[]
+  pathPattern: string
+  exclusive: boolean
+  projectId: number
+}
 
 /**
  * Grants a reservation or reports every conflict. The same agent's reservation of the same pattern is
@@ -62,13 +67,15 @@ export type Grant =
 export async function grant(tx: Queries, context: ActorContext, request: GrantRequest): Promise<Grant> {
   const { project, actor, nowMs } = context
   const { repository, pathPattern, exclusive } = request
+  await linkRepository(tx, project.id, repository.id)
   await endExpiredReservations(tx, nowMs)
   const prefixKey = literalPrefix(pathPattern)
   const candidates = await listCandidates(tx, repository.id, prefixKey, nowMs)
   const wanted = { agentId: actor.id, pathPattern, exclusive }
   const terms = { ignoreCase: repository.ignoreCase, nowMs }
   const conflicts = compared(pathPattern, () => findConflicts(wanted, candidates, terms))
-  if (conflicts.length > 0) return { conflicts: await inFull(tx, conflicts), pathPattern, exclusive }
+  if (conflicts.length > 0)
+    return { conflicts: await inFull(tx, conflicts), pathPattern, exclusive, projectId: project.id }
   const requestedMs = nowMs + request.durationSeconds * 1_000
   const own = findOwn(wanted, candidates, terms)
   const expiresAtMs = own === undefined ? requestedMs : renewedExpiry(own.expiresAtMs, requestedMs)
@@ -96,7 +103,7 @@ export async function grant(tx: Queries, context: ActorContext, request: GrantRe
     nowMs,
   )
   const granted = await findReservation(tx, id)
-  if (granted === undefined) throw new Error(`reservation ${id} vanished while it was granted`)
+  assert(granted !== undefined, `reservation ${id} is there after it was granted`)
   return { granted, renewed: own !== undefined }
 }
 
@@ -123,8 +130,8 @@ async function inFull(
 }
 
 /**
- * Checks that a key may reserve in a repository on behalf of a project. A key for everything links the
- * two when they are not; every other key stays within what is linked.
+ * Checks that a key may reserve in a repository on behalf of a project. With a key for everything the
+ * first grant links the two; every other key stays within what is linked.
  */
 export async function admitToRepository(context: ProjectContext, repositoryId: number): Promise<Repository> {
   const { app, key, project } = context
@@ -133,93 +140,42 @@ export async function admitToRepository(context: ProjectContext, repositoryId: n
   if (isLinked) requireReservationScope(key, project, repository.id)
   if (isLinked) return repository
   if (!key.scopes.includes("*")) throw forbidden(repositoryScope(repository.id))
-  await linkRepository(app.db, project.id, repository.id)
   return repository
 }
 
-/**
- * Returns a pattern relative to the repository's root. An absolute path is taken relative to its own
- * work tree, if that belongs to the repository. Fails with `invalid`, naming the field.
- */
-export async function resolvePattern(
-  repository: Repository,
-  pattern: string,
-  field: string,
-): Promise<string> {
-  if (pattern.length > PATTERN_CHARS_MAX) {
-    throw invalid(field, `must have at most ${PATTERN_CHARS_MAX} characters (got ${pattern.length})`)
-  }
-  try {
-    return normalizePattern(isAbsolute(pattern) ? await fromAbsolute(repository, pattern, field) : pattern)
-  } catch (error) {
-    if (error instanceof GlobError) throw invalid(field, error.message)
-    throw error
-  }
-}
-
-const SPECIAL = /[*?[\]{}\\]/
-
-async function fromAbsolute(repository: Repository, pattern: string, field: string): Promise<string> {
-  const segments = (sep === "/" ? pattern : pattern.replaceAll(sep, "/")).split("/")
-  const literalCount = await countLiteralSegments(segments)
-  const real = await realpathOfNearest(segments.slice(0, literalCount).join("/") || "/")
-  const root = await rootAround(repository, real)
-  const inside = root === undefined ? ".." : relative(root, real)
-  if (inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside)) {
-    throw invalid(
-      field,
-      `is an absolute path outside repository ${repository.id} (${repository.rootPath})`,
-      "Give a path relative to the repository's root, such as src/app.ts.",
-    )
-  }
-  // What the file system named is literal, whatever characters it has.
-  const escaped = inside.split(sep).map((segment) => segment.replace(/[*?{}\\]/g, "\\$&"))
-  return [...escaped, ...segments.slice(literalCount)].filter((segment) => segment !== "").join("/")
-}
-
-/** Counts the leading segments that are no pattern: without special characters, or there by that name. */
-async function countLiteralSegments(segments: readonly string[]): Promise<number> {
-  for (const [index, segment] of segments.entries()) {
-    if (SPECIAL.test(segment) && !(await isFolder(segments.slice(0, index + 1).join("/")))) return index
-  }
-  return segments.length
-}
-
-/** Returns the root of the repository's work tree that a path lies in, if it lies in one. */
-async function rootAround(repository: Repository, real: string): Promise<string | undefined> {
-  let folder = real
-  while (!(await isFolder(folder)) && dirname(folder) !== folder) folder = dirname(folder)
-  const workTree = await findWorkTree(folder)
-  if (workTree === undefined) return repository.rootPath
-  return workTree.identityPath === repository.identityPath ? workTree.rootPath : undefined
-}
-
 /** Returns the report of a reservation that was refused: who stands in the way, where, and what to do. */
-export function conflictReport(
-  refused: { conflicts: readonly ReservationConflict[]; pathPattern: string; exclusive: boolean },
-  nowMs: number,
-): string {
-  const entries = refused.conflicts
+export function conflictReport(refused: Refused, nowMs: number): string {
+  const { conflicts, projectId } = refused
+  const entries = conflicts
     .slice(0, CONFLICTS_SHOWN_MAX)
     .map(({ reservation, witness }) =>
       lines(
         `Conflicting agent: ${reservation.agentName} (agent ${reservation.agentId})`,
+        reservation.projectId === projectId ? null : `Of another project: ${reservation.projectId}`,
         `Mode: ${modeOf(reservation)}`,
-        `Path pattern: ${reservation.pathPattern}`,
-        `Path matched by both: ${witness}`,
+        `Path pattern: ${oneLine(reservation.pathPattern)}`,
+        reservation.reason === null ? null : `Reason: ${oneLine(reservation.reason)}`,
+        `Path matched by both: ${oneLine(witness)}`,
         `Expires: ${isoTime(reservation.expiresAtMs)} (in ${duration(reservation.expiresAtMs - nowMs)})`,
         `Reservation id: ${reservation.id}`,
       ),
     )
-  const left = refused.conflicts.length - entries.length
+  const left = conflicts.length - entries.length
   if (left > 0) entries.push(`${count(left, "more conflict")}.`)
-  const shared = refused.exclusive && refused.conflicts.every(({ reservation }) => !reservation.exclusive)
-  const advice = shared ? ", reserve with exclusive false to share the files," : ""
   return [
-    `${refused.pathPattern} (${modeOf(refused)}) conflicts with ${count(refused.conflicts.length, "reservation")} of other agents.`,
+    `${oneLine(refused.pathPattern)} (${modeOf(refused)}) conflicts with ${count(conflicts.length, "reservation")} of other agents.`,
     ...entries,
-    `Call list-file-reservations to check who holds what${advice} or send-message to the holder; shared mode works only where all holders share.`,
+    adviceFor(refused),
   ].join("\n\n")
+}
+
+function adviceFor({ conflicts, exclusive, projectId }: Refused): string {
+  if (conflicts.every(({ reservation }) => reservation.projectId !== projectId)) {
+    return "The holders work in another project on this repository: wait for the expiry, work on other files, or use shared mode if they share."
+  }
+  const isShareable = exclusive && conflicts.every(({ reservation }) => !reservation.exclusive)
+  const sharing = isShareable ? ", reserve with exclusive false to share the files," : ""
+  return `Call list-file-reservations to check who holds what${sharing} or send-message to the holder; shared mode works only where all holders share.`
 }
 
 const CONFLICTS_SHOWN_MAX = 20
@@ -266,7 +222,7 @@ export const reserveFilePaths = defineOperation({
 export function grantedLines(granted: Reservation, nowMs: number): string {
   return lines(
     `Reservation id: ${granted.id}`,
-    `Path pattern: ${granted.pathPattern}`,
+    `Path pattern: ${oneLine(granted.pathPattern)}`,
     `Mode: ${modeOf(granted)}`,
     `Agent: ${granted.agentName}`,
     `Expires: ${isoTime(granted.expiresAtMs)} (in ${duration(granted.expiresAtMs - nowMs)})`,
@@ -336,7 +292,7 @@ export const releaseFileReservations = defineOperation({
     const head = lines("# Reservations released", "", `Agent: ${agent.name}`, `Released: ${released.length}`)
     const releasedEntries = released.map((reservation) =>
       lines(
-        `### ${reservation.pathPattern}`,
+        `### ${oneLine(reservation.pathPattern)}`,
         `Reservation id: ${reservation.id}`,
         `Mode: ${modeOf(reservation)}`,
         `Released early by: ${duration(reservation.expiresAtMs - nowMs)}`,

@@ -67,7 +67,7 @@ export const searchMessages = defineOperation({
 
 function emptyHint(parsed: MessageQuery): string {
   return hasWords(parsed)
-    ? "Nothing matched; try other or fewer words."
+    ? "Nothing matched; try other words, or beginnings of words such as auth*."
     : "The query names no word to look for; add one."
 }
 
@@ -121,7 +121,7 @@ function activityLine(activity: Activity): string {
 
 function describeActivity(activity: Activity): string {
   const message = `"${oneLine(activity.subject ?? "")}" (message ${activity.messageId}, thread ${activity.threadKey})`
-  const reservation = `${activity.pathPattern} (${activity.exclusive ? "exclusive" : "shared"}, reservation ${activity.reservationId})`
+  const reservation = `${oneLine(activity.pathPattern ?? "")} (${activity.exclusive ? "exclusive" : "shared"}, reservation ${activity.reservationId})`
   switch (activity.kind) {
     case "message_sent":
       return `message sent: ${message}`

@@ -26,8 +26,8 @@ import { listThreadMessages } from "../store/messages.ts"
 import { findThread, findThreadById, listParticipants, listThreads } from "../store/threads.ts"
 import { requireAgent } from "./admission.ts"
 import type { App } from "./app.ts"
-import { agentName, limit, projectId, query, text, threadId, time } from "./fields.ts"
-import { count, duration, fitBlocks, isoTime, lines, oneLine, threadEntry } from "./markdown.ts"
+import { agentName, limit, projectId, query, threadId, time } from "./fields.ts"
+import { count, duration, fitBlocks, isoTime, lines, nameList, oneLine, threadEntry } from "./markdown.ts"
 import { withVisibleRecipients } from "./messages.ts"
 import { defineOperation } from "./operation.ts"
 
@@ -51,7 +51,7 @@ function threadHead(thread: Thread, participants: readonly Participant[], nowMs:
   return lines(
     `Thread id: ${thread.key}`,
     `Subject: ${oneLine(thread.subject)}`,
-    `Participants: ${participants.map((participant) => participant.name).join(", ")}`,
+    `Participants: ${nameList(participants.map((participant) => participant.name))}`,
     `Messages: ${thread.messageCount}`,
     `Created: ${isoTime(thread.createdAtMs)}`,
     `Last activity: ${isoTime(thread.lastMessageAtMs)}`,
@@ -192,7 +192,7 @@ export function summaryMarkdown(thread: Thread, summary: ThreadSummary): string 
       `# Summary: ${oneLine(thread.subject)}`,
       "",
       `Thread id: ${thread.key}`,
-      `Participants: ${summary.participants.join(", ")}`,
+      `Participants: ${nameList(summary.participants)}`,
       `Messages: ${thread.messageCount}${partial}`,
       `Duration: ${duration(thread.lastMessageAtMs - thread.createdAtMs)}`,
       `Status: ${summary.status}`,
@@ -307,7 +307,7 @@ export const getActionItems = defineOperation({
   input: z.strictObject({
     project_id: projectId(),
     thread_id: threadId(),
-    assigned_to: text(80, "Only items of this agent").optional(),
+    assigned_to: agentName("Only items of this agent").optional(),
     completed: z.boolean().describe("true: only completed, false: only pending").optional(),
   }),
   async run({ app, project, nowMs }, input) {

@@ -40,7 +40,7 @@ export const searchStatements = {
     SELECT m.thread_id AS id
     FROM message_index f CROSS JOIN messages m ON m.id = -f.rowid JOIN threads t ON t.id = m.thread_id
     WHERE f.message_index MATCH ?
-      AND m.project_id = ?
+      AND m.project_id = ? AND t.is_notice = 0
       AND (? IS NULL OR EXISTS (
         SELECT 1 FROM messages p LEFT JOIN message_recipients r ON r.message_id = p.id
         WHERE p.thread_id = m.thread_id AND (p.sender_id = ? OR (r.agent_id = ? AND r.kind <> 'bcc'))))

@@ -66,9 +66,6 @@ export const messageStatements = {
     ORDER BY CASE r.kind WHEN 'to' THEN 0 WHEN 'cc' THEN 1 ELSE 2 END, r.agent_id`,
   markRead:
     "UPDATE message_recipients SET read_at_ms = ? WHERE message_id = ? AND agent_id = ? AND read_at_ms IS NULL",
-  markThreadRead: `
-    UPDATE message_recipients SET read_at_ms = ?
-    WHERE agent_id = ? AND read_at_ms IS NULL AND message_id IN (SELECT id FROM messages WHERE thread_id = ?)`,
   markAcked:
     "UPDATE message_recipients SET acked_at_ms = ? WHERE message_id = ? AND agent_id = ? AND acked_at_ms IS NULL",
   sentSince:
@@ -214,16 +211,6 @@ export async function markRead(
   nowMs: number,
 ): Promise<boolean> {
   return (await tx.run(messageStatements.markRead, [nowMs, messageId, agentId])) > 0
-}
-
-/** Marks all of a thread read by a recipient; returns how many messages were unread. */
-export async function markThreadRead(
-  tx: Queries,
-  threadId: number,
-  agentId: number,
-  nowMs: number,
-): Promise<number> {
-  return tx.run(messageStatements.markThreadRead, [nowMs, agentId, threadId])
 }
 
 /** Records a recipient's acknowledgment; the first time stays. Returns whether this was it. */

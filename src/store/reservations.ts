@@ -17,6 +17,7 @@ const CANDIDATE = `
 export const reservationStatements = {
   findById: `${SELECT} WHERE r.id = ?`,
   atPrefix: `${CANDIDATE} AND prefix_key = ? AND expires_at_ms > ?`,
+  belowRoot: `${CANDIDATE} AND prefix_key > '' AND expires_at_ms > ?`,
   belowPrefix: `${CANDIDATE} AND prefix_key > ? AND prefix_key < ? AND expires_at_ms > ?`,
   list: `
     ${SELECT} WHERE r.project_id = ? AND r.ended_at_ms IS NULL AND r.expires_at_ms > ?
@@ -50,9 +51,12 @@ export async function listCandidates(
   prefixKey: string,
   nowMs: number,
 ): Promise<Candidate[]> {
-  const end = `${prefixKey}\u{10ffff}`
-  const below = [repositoryId, prefixKey, end, nowMs]
-  const rows = await db.all<CandidateRow>(reservationStatements.belowPrefix, below)
+  // A key ends in a slash, and 0 is the character after it: this is the end of all that lies below.
+  const end = `${prefixKey.slice(0, -1)}0`
+  const rows =
+    prefixKey === ""
+      ? await db.all<CandidateRow>(reservationStatements.belowRoot, [repositoryId, nowMs])
+      : await db.all<CandidateRow>(reservationStatements.belowPrefix, [repositoryId, prefixKey, end, nowMs])
   for (const key of prefixAndAncestors(prefixKey)) {
     rows.push(...(await db.all<CandidateRow>(reservationStatements.atPrefix, [repositoryId, key, nowMs])))
   }

@@ -136,3 +136,11 @@ describe("an excerpt", () => {
     )
   })
 })
+
+describe("a word that begins with two dashes", () => {
+  test("is an option of a command and no exclusion", () => {
+    const { optional, excluded } = parseQuery("--dry-run")
+    expect(optional.map((term) => term.words)).toEqual([["dry", "run"]])
+    expect(excluded).toEqual([])
+  })
+})

@@ -298,7 +298,7 @@ describe("macro-prepare-thread", () => {
     expect(textAfter(await prepare(bob, "plan"), "Marked read")).toBe("0")
   })
 
-  test("keeps the latest messages of a long thread, and marks all of them read", async () => {
+  test("keeps the latest messages of a long thread, and marks those read that it shows", async () => {
     const { ada, bob } = await room()
     const ids: number[] = []
     for (let index = 0; index < 6; index += 1)
@@ -309,7 +309,7 @@ describe("macro-prepare-thread", () => {
     expect(shown.length).toBeGreaterThan(1)
     expect(shown).toEqual(ids.slice(-shown.length))
     expect(text).toMatch(/more did not fit\. .*read-message/)
-    expect(textAfter(await inbox(bob), "Unread")).toBe("0")
+    expect(textAfter(await inbox(bob), "Unread")).toBe(String(ids.length - shown.length))
   })
 
   test("has room for messages beside the summary of a thread with very many tasks", async () => {

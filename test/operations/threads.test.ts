@@ -88,7 +88,7 @@ describe("get-thread-messages", () => {
     expect(titles(text)).toEqual(["Ada, 2026-03-10T12:00:00.000Z", "Bob, 2026-03-10T12:01:00.000Z"])
     expect(text).toMatch(/^To: Bob\nCc: Cleo\nStatus: high, acknowledgment required$/m)
     expect(text).toContain('Attachments: [{"file":"a.txt"}]')
-    expect(text.indexOf("\nOne")).toBeLessThan(text.indexOf("\nTwo"))
+    expect(text.indexOf("\n> One")).toBeLessThan(text.indexOf("\n> Two"))
   })
 
   test("shows blind recipients to nobody", async () => {
