@@ -52,7 +52,7 @@ async function countResources(server: ServerClient): Promise<number | undefined>
     })) as { contents: { text: string }[] }
     return (JSON.parse(contents[0]?.text ?? "{}") as { resource_count?: number }).resource_count
   } catch (error) {
-    throw new AppError("unavailable", (error as Error).message)
+    throw new AppError("unavailable", (error as Error).message.replace(/^Failed to read resource: /, ""))
   }
 }
 
