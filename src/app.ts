@@ -16,10 +16,11 @@ import { AppError } from "./errors.ts"
 import { createLog, type Log } from "./log.ts"
 import type { App } from "./operations/app.ts"
 import { connectWorkTree } from "./operations/connect.ts"
-import { joinProcesses, leaveProcesses, removeDeadProcesses } from "./operations/processes.ts"
+import { joinProcesses, removeDeadProcesses } from "./operations/processes.ts"
 import { packageFile } from "./package-root.ts"
 import { processMark } from "./process-identity.ts"
 import { searchSchema, sqliteSearch } from "./search/sqlite.ts"
+import { removeProcess } from "./store/processes.ts"
 
 /** What tests and the demo set themselves. */
 export interface AppOptions {
@@ -41,7 +42,7 @@ export async function openApp(config: Config, options: AppOptions = {}): Promise
     const processId = await joinProcesses(app)
     const homeRepository = await connectWorkTree(app.db, config.workingFolder, app.now())
     const close = async () => {
-      await leaveProcesses(app.db, processId)
+      await removeProcess(app.db, processId)
       await app.close()
     }
     return { ...app, homeRepository, close }
@@ -57,7 +58,8 @@ export async function openAppAlone(config: Config, options: AppOptions = {}): Pr
   for (const warning of config.warnings) log.warn(warning)
   const db = await openDatabase(config.databasePath)
   const markOf = options.markOf ?? processMark
-  const processName = `${process.pid}:${markOf(process.pid) ?? "unknown"}`
+  const ownMark = markOf(process.pid) ?? "unknown"
+  const processName = `${process.pid}:${ownMark}`
   return {
     config,
     db,
@@ -68,6 +70,7 @@ export async function openAppAlone(config: Config, options: AppOptions = {}): Pr
     randomBytes: options.randomBytes ?? randomBytes,
     session: config.clientSession === undefined ? `process:${processName}` : `client:${config.clientSession}`,
     processName,
+    processMark: ownMark,
     markOf,
     homeRepository: undefined,
     close: () => db.close(),

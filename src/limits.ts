@@ -54,8 +54,6 @@ export const COMPLETION_CANDIDATES_MAX = 10_000
 
 /** Markdown of one tool result; clients cut or spill what is longer. */
 export const RESULT_CHARS_MAX = 25_000
-/** Clients cut server instructions at this size. */
-export const INSTRUCTIONS_BYTES_MAX = 2_048
 
 export const AGENT_ACTIVE_WINDOW_MS = 30 * 60_000
 export const THREAD_ACTIVE_WINDOW_MS = 7 * 24 * 3_600_000

@@ -2,6 +2,7 @@
 
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander"
 import { type Config, readConfig } from "./config.ts"
+import { ENVIRONMENTS, PLANS } from "./domain/api-key.ts"
 import { hasClient } from "./input.ts"
 import { packageVersion } from "./package-root.ts"
 
@@ -66,10 +67,8 @@ function addKeyCommands(program: Command, config: (environment?: string) => Conf
       "--scope <scope...>",
       "what it permits, such as project:<key>:coordination or repo:<id>:coordination",
     )
-    .addOption(new Option("--env <environment>", "environment").choices(["live", "test"]))
-    .addOption(
-      new Option("--plan <plan>", "rate limits").choices(["starter", "pro", "enterprise"]).default("starter"),
-    )
+    .addOption(new Option("--env <environment>", "environment").choices(ENVIRONMENTS))
+    .addOption(new Option("--plan <plan>", "rate limits").choices(PLANS).default("starter"))
     .option("--expires <time>", "an ISO 8601 time, or a number of days such as 90d")
     .option("--json", "print JSON")
     .action(async (options) =>

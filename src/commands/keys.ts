@@ -2,6 +2,7 @@
 
 import type { Config } from "../config.ts"
 import type { ApiKey, Environment, Plan } from "../domain/api-key.ts"
+import { parseIsoTime } from "../domain/iso-time.ts"
 import { invalid } from "../errors.ts"
 import { allKeys, createKey, revokeKeyById } from "../operations/keys.ts"
 import { isoTime } from "../operations/markdown.ts"
@@ -98,7 +99,7 @@ function statusOf(key: ApiKey, nowMs: number): string {
 /** Reads `90d` or an ISO 8601 time. */
 function expiryOf(text: string, nowMs: number): number {
   const days = /^(\d{1,5})d$/.exec(text)?.[1]
-  const timeMs = days === undefined ? Date.parse(text) : nowMs + Number(days) * DAY_MS
-  if (!Number.isNaN(timeMs)) return timeMs
+  const timeMs = days === undefined ? parseIsoTime(text)?.startMs : nowMs + Number(days) * DAY_MS
+  if (timeMs !== undefined) return timeMs
   throw invalid("expires", `"${text}" is neither an ISO 8601 time nor a number of days such as 90d`)
 }

@@ -64,7 +64,7 @@ export async function readRepositoryFacts(workTree: WorkTree): Promise<Repositor
 }
 
 /** Returns the last two parts of a remote's address, as `owner/name`, or undefined when it has no two. */
-export function nameOfRemote(url: string): string | undefined {
+function nameOfRemote(url: string): string | undefined {
   const path = url
     .trim()
     .replace(/\/+$/, "")

@@ -24,6 +24,7 @@ import {
   TASK_DESCRIPTION_CHARS_MAX,
 } from "../limits.ts"
 import { findAgentByName, insertAgent, listAgentNames, listAgents, updateAgent } from "../store/agents.ts"
+import { isSessionListed } from "../store/processes.ts"
 import {
   findProjectByKey,
   insertProject,
@@ -41,7 +42,7 @@ import type { App } from "./app.ts"
 import { agentName, contactPolicy, projectKey, repositoryId, text } from "./fields.ts"
 import { agentProfile, count, duration, fitBlocks, isoTime, lines, oneLine } from "./markdown.ts"
 import { type CallContext, defineOperation } from "./operation.ts"
-import { isLiveSession, removeDeadProcesses } from "./processes.ts"
+import { removeDeadProcesses } from "./processes.ts"
 import { inTransaction } from "./transaction.ts"
 
 /** The parameters with which an agent introduces itself, shared with macro-start-session. */
@@ -97,10 +98,11 @@ export async function register(
     const { nowMs } = dated
     const project = await openProject(tx, dated, key, repository?.id)
     if (repository !== undefined) await link(tx, context, project, repository.id)
-    if (repository !== undefined && reserves) requireReservationScope(context.key, project, repository.id)
     const known =
       identity.name_hint === undefined ? undefined : await findAgentByName(tx, project.id, identity.name_hint)
     const resumed = known !== undefined && (await mayResume(tx, known, app.session)) ? known : undefined
+    const worksIn = repository?.id ?? resumed?.repositoryId ?? null
+    if (reserves && worksIn !== null) requireReservationScope(context.key, project, worksIn)
     if (resumed !== undefined) {
       const agent = await updateAgent(
         tx,
@@ -108,7 +110,7 @@ export async function register(
           ...resumed,
           ...profileOf(identity, resumed),
           session: app.session,
-          repositoryId: repository?.id ?? resumed.repositoryId,
+          repositoryId: worksIn,
         },
         nowMs,
       )
@@ -122,7 +124,7 @@ export async function register(
         projectId: project.id,
         name,
         session: app.session,
-        repositoryId: repository?.id ?? null,
+        repositoryId: worksIn,
       },
       nowMs,
     )
@@ -205,7 +207,7 @@ async function link(
 
 /** A name belongs to the session that holds it for as long as that session lives. */
 async function mayResume(tx: Queries, agent: Agent, session: string): Promise<boolean> {
-  return agent.session === null || agent.session === session || !(await isLiveSession(tx, agent.session))
+  return agent.session === null || agent.session === session || !(await isSessionListed(tx, agent.session))
 }
 
 async function chooseName(

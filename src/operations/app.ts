@@ -20,6 +20,8 @@ export interface App {
   session: string
   /** Names this process among all that ever ran on this machine. */
   processName: string
+  /** Tells it from a later process with the same pid. */
+  processMark: string
   /** Tells a living process from a dead one; see `processMark`. */
   markOf(pid: number): string | undefined
   /** The repository around the working folder, if there is one. */

@@ -30,7 +30,7 @@ async function touchActor({ app, actor, nowMs }: Partial<ActorContext> & CallCon
 const ISSUES_SHOWN_MAX = 10
 
 /** Checks arguments against an operation's schema; fails with `invalid`, naming each parameter and its rule. */
-export function checkArguments(operation: Operation, args: unknown): Record<string, unknown> {
+function checkArguments(operation: Operation, args: unknown): Record<string, unknown> {
   const parsed = operation.input.safeParse(args ?? {})
   if (parsed.success) return parsed.data
   const known = Object.keys(operation.input.shape)

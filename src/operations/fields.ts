@@ -2,6 +2,7 @@
 
 import * as z from "zod"
 import { CONTACT_POLICIES } from "../domain/agent.ts"
+import { parseIsoTime, type WrittenTime } from "../domain/iso-time.ts"
 import { IMPORTANCES } from "../domain/message.ts"
 import {
   AGENT_NAME_CHARS_MAX,
@@ -68,38 +69,26 @@ export const limit = (defaultRows: number, rowsMax: number) =>
 
 export const query = (description: string) => z.string().max(QUERY_CHARS_MAX).describe(description)
 
-const ISO_8601 = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/
 const DAY_MS = 86_400_000
 
 /** A time in ISO 8601 as milliseconds; a date is its first moment, a time without zone is UTC. */
-export const time = (description: string) => isoTime(description, (startMs) => startMs)
+export const time = (description: string) => writtenTime(description, ({ startMs }) => startMs)
 
 /** Like `time`, but a mere date stands for its last moment. */
 export const timeUntil = (description: string) =>
-  isoTime(description, (startMs, isDate) => (isDate ? startMs + DAY_MS - 1 : startMs))
+  writtenTime(description, ({ startMs, isDate }) => (isDate ? startMs + DAY_MS - 1 : startMs))
 
-function isoTime(description: string, settle: (startMs: number, isDate: boolean) => number) {
+function writtenTime(description: string, settle: (written: WrittenTime) => number) {
   return z
     .string()
-    .transform((value, context) => {
-      const isDate = value.length === 10
-      const hasZone = isDate || /(?:Z|[+-]\d{2}:?\d{2})$/.test(value)
-      const isWellFormed = ISO_8601.test(value) && isDayOfItsMonth(value.slice(0, 10))
-      const parsedMs = isWellFormed ? Date.parse(hasZone ? value : `${value}Z`) : Number.NaN
-      if (Number.isNaN(parsedMs)) {
-        context.addIssue({
-          code: "custom",
-          message: "must be a time in ISO 8601, such as 2026-01-31T12:00:00Z",
-        })
-        return z.NEVER
-      }
-      return settle(parsedMs, isDate)
+    .transform((text, context) => {
+      const written = parseIsoTime(text)
+      if (written !== undefined) return settle(written)
+      context.addIssue({
+        code: "custom",
+        message: "must be a time in ISO 8601, such as 2026-01-31T12:00:00Z",
+      })
+      return z.NEVER
     })
     .describe(description)
-}
-
-/** `Date.parse` takes 2026-02-31 for the third of March. */
-function isDayOfItsMonth(date: string): boolean {
-  const timeMs = Date.parse(date)
-  return !Number.isNaN(timeMs) && new Date(timeMs).toISOString().startsWith(date)
 }

@@ -94,7 +94,7 @@ export async function localKey(app: App): Promise<ApiKey> {
 }
 
 /** Returns where the local key's text stands. */
-export function localKeyPath(databasePath: string): string {
+function localKeyPath(databasePath: string): string {
   return `${databasePath.replace(/\.db$/, "")}.key`
 }
 

@@ -30,7 +30,7 @@ export function selectOperations(catalogue: readonly Operation[], selection: Sel
 }
 
 /** Returns the toolset that an operation's category belongs to. */
-export function toolsetOf(operation: Operation): string {
+function toolsetOf(operation: Operation): string {
   const found = Object.entries(TOOLSETS).find(([, categories]) => categories.includes(operation.category))
   return found?.[0] ?? ""
 }

@@ -6,7 +6,7 @@ import { firstAckAt, type InboxMessage, type Message, type Recipient } from "../
 import type { Reservation } from "../domain/reservation.ts"
 import { duration, isoTime } from "../operations/markdown.ts"
 
-export function timeOrNull(timeMs: number | null): string | null {
+function timeOrNull(timeMs: number | null): string | null {
   return timeMs === null ? null : isoTime(timeMs)
 }
 

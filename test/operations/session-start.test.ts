@@ -1,6 +1,10 @@
 /** What an agent learns when it starts again, and when it does not get what it asked for. */
 
+import { mkdirSync } from "node:fs"
+import { join } from "node:path"
 import { describe, expect, test } from "vitest"
+import { connectFolder } from "../../src/operations/connect.ts"
+import { createKey } from "../../src/operations/keys.ts"
 import { agents, textAfter, world } from "../support/world.ts"
 
 const introduction = { project_key: "demo", program: "test-program", model: "test-model" }
@@ -43,6 +47,24 @@ describe("macro-start-session", () => {
       file_paths: ["src"],
     })
     expect(textAfter(text, "Granted")).toBe("1")
+  })
+})
+
+describe("a key of one repository", () => {
+  test("does not reserve in another through the agent that it resumes", async () => {
+    const made = world()
+    const first = await made.session({ name: "first" })
+    const other = join(made.folder, "other")
+    mkdirSync(other)
+    const { id: otherId } = await connectFolder(first.app.db, other, made.nowMs)
+    await first.register("Ada")
+    await first.register("Bob", { repository_id: otherId })
+    const request = { name: "one", environment: "live", plan: "starter", expiresAtMs: null } as const
+    const { text: apiKey } = await createKey(first.app, { ...request, scopes: ["repo:1:coordination"] })
+    await first.close()
+    const scoped = await made.session({ name: "second", workingFolder: made.folder, apiKey })
+    const args = { ...introduction, name_hint: "Bob", file_paths: ["src"] }
+    expect(await scoped.fail("macro-start-session", args)).toContain(`repo:${otherId}:coordination`)
   })
 })
 
