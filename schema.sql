@@ -31,7 +31,8 @@ CREATE TABLE project_repositories (
 );
 
 -- An identity. name_key is the lower-case name: names are unique in a project whatever their case.
--- session is the session that speaks for the agent, live or not.
+-- session is the session that speaks for the agent, live or not. An agent that only the hook has made is
+-- unclaimed until the session's own agent registers and takes it over.
 CREATE TABLE agents (
   id INTEGER PRIMARY KEY,
   project_id BIGINT NOT NULL REFERENCES projects (id),
@@ -43,10 +44,12 @@ CREATE TABLE agents (
   repository_id BIGINT REFERENCES repositories (id),
   contact_policy TEXT NOT NULL CHECK (contact_policy IN ('open', 'auto', 'contacts_only', 'block_all')),
   session TEXT,
+  is_claimed INTEGER NOT NULL CHECK (is_claimed IN (0, 1)),
   last_active_at_ms BIGINT NOT NULL,
   created_at_ms BIGINT NOT NULL,
   UNIQUE (project_id, name_key)
 );
+CREATE INDEX agents_by_session ON agents (session);
 
 -- The server processes that were alive when they were last looked at. identity_mark tells a process
 -- from a later one with the same pid. Whoever meets a dead one removes it.
@@ -58,6 +61,25 @@ CREATE TABLE server_processes (
   started_at_ms BIGINT NOT NULL
 );
 CREATE INDEX server_processes_by_session ON server_processes (session);
+
+-- What ties sessions together that have different names: the client's process that a server and a hook
+-- were both started by, nearest first, or the session that a conversation began as.
+CREATE TABLE session_anchors (
+  session TEXT NOT NULL,
+  anchor TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  created_at_ms BIGINT NOT NULL,
+  PRIMARY KEY (session, anchor)
+);
+CREATE INDEX session_anchors_by_anchor ON session_anchors (anchor);
+
+-- What the hook has told a session, so that it tells it once.
+CREATE TABLE session_notices (
+  session TEXT NOT NULL,
+  notice TEXT NOT NULL,
+  created_at_ms BIGINT NOT NULL,
+  PRIMARY KEY (session, notice)
+);
 
 -- Who asked whom for contact, one row a direction; asking again reopens the row.
 CREATE TABLE contacts (
@@ -161,6 +183,30 @@ CREATE TABLE activity (
   created_at_ms BIGINT NOT NULL
 );
 CREATE INDEX activity_by_project ON activity (project_id, id);
+
+-- Requests to take a path away from whoever holds it.
+CREATE TABLE overrides (
+  id INTEGER PRIMARY KEY,
+  project_id BIGINT NOT NULL REFERENCES projects (id),
+  repository_id BIGINT NOT NULL REFERENCES repositories (id),
+  requester_id BIGINT NOT NULL REFERENCES agents (id),
+  path TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('pending', 'approved', 'denied')),
+  requested_at_ms BIGINT NOT NULL,
+  decided_at_ms BIGINT
+);
+
+-- Every request, decision and effect of an override, append-only. actor is an agent's name or who decided.
+CREATE TABLE audit_log (
+  id INTEGER PRIMARY KEY,
+  override_id BIGINT NOT NULL REFERENCES overrides (id),
+  kind TEXT NOT NULL CHECK (kind IN ('requested', 'approved', 'denied', 'released')),
+  actor TEXT NOT NULL,
+  reservation_id BIGINT REFERENCES reservations (id),
+  created_at_ms BIGINT NOT NULL
+);
+CREATE INDEX audit_log_by_override ON audit_log (override_id);
 
 -- API keys. Only a SHA-256 of a key is stored; the local key's own text stands in a file beside the
 -- database that its owner alone may read.

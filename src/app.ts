@@ -13,11 +13,13 @@ import { prepareSchema, requireUsable } from "./db/migrate.ts"
 import { MIGRATIONS, SCHEMA_VERSION } from "./db/migrations.ts"
 import { openSqlite } from "./db/sqlite.ts"
 import { AppError } from "./errors.ts"
+import { ALL_PROCESS_NAMES } from "./hook/clients.ts"
 import { createLog, type Log } from "./log.ts"
 import type { App } from "./operations/app.ts"
 import { connectWorkTree } from "./operations/connect.ts"
 import { joinProcesses, removeDeadProcesses } from "./operations/processes.ts"
 import { packageFile } from "./package-root.ts"
+import { clientProcessesAbove } from "./process-ancestry.ts"
 import { processMark } from "./process-identity.ts"
 import { searchSchema, sqliteSearch } from "./search/sqlite.ts"
 import { removeProcess } from "./store/processes.ts"
@@ -29,6 +31,8 @@ export interface AppOptions {
   random?: () => number
   randomBytes?: (count: number) => Uint8Array
   markOf?: (pid: number) => string | undefined
+  /** The client's processes above this one, nearest first, as \`clientProcessesAbove\` finds them. */
+  clientProcesses?: readonly string[]
 }
 
 /**
@@ -39,7 +43,8 @@ export async function openApp(config: Config, options: AppOptions = {}): Promise
   const app = await openAppAlone(config, options)
   try {
     await removeDeadProcesses(app.db, app.markOf)
-    const processId = await joinProcesses(app)
+    const above = options.clientProcesses ?? clientProcessesAbove(process.ppid, ALL_PROCESS_NAMES)
+    const processId = await joinProcesses(app, above)
     const homeRepository = await connectWorkTree(app.db, config.workingFolder, app.now())
     const close = async () => {
       await removeProcess(app.db, processId)

@@ -8,7 +8,7 @@ import { homedir } from "node:os"
 import { join } from "node:path"
 import { ENVIRONMENTS, type Environment, environmentOf } from "./domain/api-key.ts"
 import { AppError } from "./errors.ts"
-import { RATES_DEFAULT, type Rates } from "./limits.ts"
+import { LISTENER_PORT_DEFAULT, PORT_MAX, RATES_DEFAULT, type Rates } from "./limits.ts"
 import type { LogLevel } from "./log.ts"
 
 /** Documentation of the environment variables, in the order in which the README shows them. */
@@ -36,6 +36,12 @@ export const ENVIRONMENT_VARIABLES = [
     "names the client's session, where the client itself passes no id on (Claude Code and Gemini CLI do)",
     "the server process",
   ],
+  [
+    "SIGNALBOX_AGENT",
+    "the name of the agent that the command line and the git hooks act for",
+    "the agent of the session",
+  ],
+  ["SIGNALBOX_PORT", "the port of the HTTP listener; the next free one when it is taken", "`4747`"],
   ["SIGNALBOX_LIMITS", "`off` switches every rate limit off, for load tests", "on"],
   [
     "SIGNALBOX_LOG",
@@ -49,12 +55,20 @@ const SESSION_VARIABLES = ["SIGNALBOX_SESSION", "CLAUDE_CODE_SESSION_ID", "GEMIN
 
 export interface Config {
   databasePath: string
+  /** Where the database lies unless it is named, and the hook always. */
+  dataFolder: string
+  /** The user's own config file, whether it exists or not. */
+  userConfigPath: string
   environment: Environment
   /** The configured key; undefined when none is set, which is not the same as an empty one. */
   apiKey: string | undefined
   project: string | undefined
   program: string | undefined
   model: string | undefined
+  /** The agent that commands and git hooks act for. */
+  agent: string | undefined
+  /** The port that the listener asks for first. */
+  port: number
   /** The client's own id of its session, when it passes one on. */
   clientSession: string | undefined
   rates: Rates
@@ -83,16 +97,21 @@ export function readConfig(sources: ConfigSources): Config {
   const environment = environmentOf(apiKey ?? "") ?? readChoice(env, "SIGNALBOX_ENV", ENVIRONMENTS, "live")
   const fileName = environment === "live" ? "signalbox.db" : "signalbox.test.db"
   const warnings: string[] = []
+  const folder = dataFolder(env, platform, home)
+  const userConfigPath = configFile(env, platform, home)
   return {
-    databasePath:
-      sources.databasePath ?? filled(env.SIGNALBOX_DB) ?? join(dataFolder(env, platform, home), fileName),
+    databasePath: sources.databasePath ?? filled(env.SIGNALBOX_DB) ?? join(folder, fileName),
+    dataFolder: folder,
+    userConfigPath,
     environment,
     apiKey,
     project: filled(env.SIGNALBOX_PROJECT),
     program: filled(env.SIGNALBOX_PROGRAM),
     model: filled(env.SIGNALBOX_MODEL),
+    agent: filled(env.SIGNALBOX_AGENT),
+    port: readPort(filled(env.SIGNALBOX_PORT)),
     clientSession: SESSION_VARIABLES.map((name) => filled(env[name])).find((value) => value !== undefined),
-    rates: readRates(env, configFile(env, platform, home), warnings),
+    rates: readRates(env, userConfigPath, warnings),
     warnings,
     logLevel: readChoice(env, "SIGNALBOX_LOG", ["debug", "info", "warn", "error", "silent"], "info"),
     workingFolder: sources.workingFolder,
@@ -101,6 +120,14 @@ export function readConfig(sources: ConfigSources): Config {
 
 function filled(value: string | undefined): string | undefined {
   return value === undefined || value.trim() === "" ? undefined : value
+}
+
+function readPort(text: string | undefined): number {
+  if (text === undefined) return LISTENER_PORT_DEFAULT
+  if (/^\d{1,5}$/.test(text) && Number(text) <= PORT_MAX) return Number(text)
+  throw new AppError("invalid", `SIGNALBOX_PORT must be a port, 0 to ${PORT_MAX} (got "${text}")`, {
+    field: "SIGNALBOX_PORT",
+  })
 }
 
 function readChoice<T extends string>(
@@ -135,12 +162,7 @@ function configFile(env: ConfigSources["env"], platform: NodeJS.Platform, home: 
 
 function readRates(env: ConfigSources["env"], file: string, warnings: string[]): Rates {
   if (readChoice(env, "SIGNALBOX_LIMITS", ["on", "off"], "on") === "off") {
-    return {
-      tool_calls_per_minute: 0,
-      resource_reads_per_minute: 0,
-      searches_per_minute: 0,
-      sends_per_hour: 0,
-    }
+    return Object.fromEntries(Object.keys(RATES_DEFAULT).map((name) => [name, 0])) as Rates
   }
   const rates = { ...RATES_DEFAULT }
   for (const [name, value] of Object.entries(configuredLimits(file, warnings))) {
@@ -158,7 +180,7 @@ function readRates(env: ConfigSources["env"], file: string, warnings: string[]):
 function configuredLimits(file: string, warnings: string[]): Record<string, unknown> {
   if (!existsSync(file)) return {}
   try {
-    const parsed: unknown = JSON.parse(readFileSync(file, "utf8"))
+    const parsed: unknown = JSON.parse(readFileSync(file, "utf8").replace(/^\uFEFF/, ""))
     const limits = (parsed as { limits?: unknown } | null)?.limits ?? {}
     if (typeof limits === "object" && !Array.isArray(limits)) return limits as Record<string, unknown>
     warnings.push(`${file}: limits must be an object; the defaults hold`)

@@ -59,12 +59,30 @@ export const AGENT_ACTIVE_WINDOW_MS = 30 * 60_000
 export const THREAD_ACTIVE_WINDOW_MS = 7 * 24 * 3_600_000
 export const ACK_OVERDUE_AFTER_MS = 24 * 3_600_000
 
-/** Rates of the coordination tools; 0 switches one off. Config: `limits` in the user's config file. */
+/**
+ * Rates of the coordination tools, then of the two HTTP APIs per plan; 0 switches one off, and a burst of
+ * 0 makes the figure per minute the most at once. Config: `limits` in the user's config file.
+ */
 export const RATES_DEFAULT = {
   tool_calls_per_minute: 60,
   resource_reads_per_minute: 120,
   searches_per_minute: 30,
   sends_per_hour: 100,
+  memory_starter_per_minute: 60,
+  memory_pro_per_minute: 300,
+  memory_enterprise_per_minute: 1_000,
+  documentation_starter_per_minute: 60,
+  documentation_starter_per_hour: 1_000,
+  documentation_starter_per_day: 10_000,
+  documentation_starter_burst: 100,
+  documentation_pro_per_minute: 120,
+  documentation_pro_per_hour: 5_000,
+  documentation_pro_per_day: 50_000,
+  documentation_pro_burst: 200,
+  documentation_enterprise_per_minute: 300,
+  documentation_enterprise_per_hour: 15_000,
+  documentation_enterprise_per_day: 0,
+  documentation_enterprise_burst: 500,
 }
 export type Rates = typeof RATES_DEFAULT
 
@@ -72,3 +90,21 @@ export type Rates = typeof RATES_DEFAULT
 export const DATABASE_WAIT_MS_MAX = 60_000
 /** How long a server that lost its client goes on answering what it had accepted. */
 export const DRAIN_MS_MAX = 1_500
+
+/** The port that the HTTP listener asks for first, and how many after it when strangers have it. */
+export const LISTENER_PORT_DEFAULT = 4_747
+export const LISTENER_PORTS_TRIED = 20
+export const PORT_MAX = 65_535
+/** A body of a request over HTTP; the hook's holds whole files. */
+export const BODY_BYTES_MAX = 1024 * 1024
+export const HOOK_BODY_BYTES_MAX = 16 * 1024 * 1024
+export const HOOK_RESERVATION_SECONDS_DEFAULT = 7_200
+/** How long a listing of reservations over HTTP may be repeated; decisions always read the database. */
+export const RESERVATION_STATUS_CACHE_MS = 10_000
+/** How long a client of the listener may take for the headers and for a whole request. */
+export const REQUEST_HEADERS_MS_MAX = 5_000
+export const REQUEST_MS_MAX = 10_000
+/** How long a connection without a request is kept. */
+export const CONNECTION_IDLE_MS_MAX = 5_000
+/** How long a listener that ends goes on answering what it had accepted. */
+export const LISTENER_DRAIN_MS_MAX = 1_000

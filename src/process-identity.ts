@@ -6,6 +6,9 @@
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 
+/** `ps` writes times as the environment says, and a mark must not depend on who looks. */
+export const PS_ENVIRONMENT = { ...process.env, LC_ALL: "C", TZ: "UTC" }
+
 /** Used where the system tells nothing better than the pid. */
 const NO_MARK = "pid-only"
 
@@ -22,6 +25,7 @@ export function processMark(pid: number): string | undefined {
     const started = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], {
       encoding: "utf8",
       timeout: 2_000,
+      env: PS_ENVIRONMENT,
     })
     return started.trim() || undefined
   } catch {
@@ -38,7 +42,8 @@ function linuxMark(pid: number): string | undefined {
   return state === "Z" || state === "X" ? undefined : `${boot}:${startTime}`
 }
 
-function isRunning(pid: number): boolean {
+/** Whether a process with this pid lives, whatever process that is. */
+export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

@@ -17,6 +17,8 @@ export interface Agent {
   contactPolicy: ContactPolicy
   /** The session that speaks for the agent, live or not. */
   session: string | null
+  /** False while only the hook knows it: the session's own agent takes it over when it registers. */
+  isClaimed: boolean
   lastActiveAtMs: number
   createdAtMs: number
 }

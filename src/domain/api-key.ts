@@ -105,6 +105,16 @@ export function permitsReservation(
   return permitsProject(scopes, projectKey, [repositoryId])
 }
 
+/** Whether scopes permit what changes the machine: connecting repositories, keys, deciding on overrides. */
+export function isAdmin(scopes: readonly string[]): boolean {
+  return scopes.includes("*") || scopes.includes("admin")
+}
+
+/** Returns the keys of the projects that scopes name. */
+export function projectKeysOf(scopes: readonly string[]): string[] {
+  return scopes.flatMap((scope) => /^project:(.*):coordination$/s.exec(scope)?.[1] ?? [])
+}
+
 export function projectScope(projectKey: string): string {
   return `project:${projectKey}:coordination`
 }

@@ -49,6 +49,11 @@ interface PathAutomaton {
   readonly globstars: readonly boolean[]
 }
 
+/** Returns a path as a pattern that stands for this very path, whatever characters it has. */
+export function escapePath(path: string): string {
+  return path.replace(/[*?[\]{}\\]/g, "\\$&")
+}
+
 /**
  * Brings a pattern to its one stored form: NFC, relative to the repository, segments joined by single `/`.
  *

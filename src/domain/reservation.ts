@@ -4,7 +4,7 @@
  */
 
 import { foldCase } from "./glob/case-folding.ts"
-import { type CompiledPattern, compilePattern, GlobError, overlap } from "./glob.ts"
+import { type CompiledPattern, compilePattern, GlobError, matchesPath, overlap } from "./glob.ts"
 
 export interface Reservation {
   id: number
@@ -50,6 +50,18 @@ export function isHeld(reservation: Pick<Reservation, "expiresAtMs" | "endedAtMs
   return reservation.endedAtMs === null && reservation.expiresAtMs > nowMs
 }
 
+/** What reservations are weighed by. */
+export interface Terms {
+  ignoreCase: boolean
+  nowMs: number
+  /** All agents that count as the requester; by default it alone. */
+  ownAgentIds?: ReadonlySet<number> | undefined
+}
+
+function isOwn(request: { agentId: number }, { agentId }: Candidate, { ownAgentIds }: Terms): boolean {
+  return agentId === request.agentId || ownAgentIds?.has(agentId) === true
+}
+
 /**
  * Returns the reservations that a request conflicts with: another agent's, held, at least one of the
  * two exclusive, and some path is matched by both patterns. Throws GlobError, about the pattern wanted, when
@@ -58,19 +70,19 @@ export function isHeld(reservation: Pick<Reservation, "expiresAtMs" | "endedAtMs
 export function findConflicts<Known extends Candidate>(
   request: ReservationRequest,
   candidates: readonly Known[],
-  options: { ignoreCase: boolean; nowMs: number },
+  terms: Terms,
 ): ReservationConflict<Known>[] {
   const rivals = candidates.filter(
     (reservation) =>
-      reservation.agentId !== request.agentId &&
+      !isOwn(request, reservation, terms) &&
       (reservation.exclusive || request.exclusive) &&
-      isHeld(reservation, options.nowMs),
+      isHeld(reservation, terms.nowMs),
   )
   if (rivals.length === 0) return []
-  const wanted = compilePattern(request.pathPattern, { ignoreCase: options.ignoreCase })
+  const wanted = compilePattern(request.pathPattern, { ignoreCase: terms.ignoreCase })
   const conflicts: ReservationConflict<Known>[] = []
   for (const reservation of rivals) {
-    const witness = commonPath(wanted, reservation.pathPattern, options.ignoreCase)
+    const witness = commonPath(wanted, reservation.pathPattern, terms.ignoreCase)
     if (witness !== null) conflicts.push({ reservation, witness })
   }
   return conflicts
@@ -89,6 +101,26 @@ export function findOwn<Known extends Candidate>(
       reservation.agentId === request.agentId &&
       fold(reservation.pathPattern) === wanted &&
       isHeld(reservation, options.nowMs),
+  )
+}
+
+/**
+ * Returns a reservation of the requester's own that already covers a path, plain text: held until `untilMs`
+ * at least, and exclusive if that is asked for.
+ */
+export function findCovering<Known extends Candidate>(
+  request: { agentId: number; path: string; exclusive: boolean },
+  candidates: readonly Known[],
+  terms: Terms & { untilMs: number },
+): Known | undefined {
+  const { ignoreCase, nowMs, untilMs } = terms
+  return candidates.find(
+    (reservation) =>
+      isOwn(request, reservation, terms) &&
+      (reservation.exclusive || !request.exclusive) &&
+      isHeld(reservation, nowMs) &&
+      reservation.expiresAtMs >= untilMs &&
+      matchesPath(compilePattern(reservation.pathPattern, { ignoreCase }), request.path),
   )
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { execFile } from "node:child_process"
-import { realpath, stat } from "node:fs/promises"
+import { readlink, realpath, stat } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, resolve } from "node:path"
 
 const GIT_TIMEOUT_MS = 5_000
@@ -85,14 +85,22 @@ export async function canonicalProjectKey(key: string): Promise<string> {
   return (await findWorkTree(real))?.mainPath ?? real
 }
 
-/** Returns a path with its existing part made real, and the rest, if any, as it was. */
-export async function realpathOfNearest(path: string): Promise<string> {
+const LINKS_FOLLOWED_MAX = 40
+
+/**
+ * Returns a path with its existing part made real, and the rest, if any, as it was. A link to something that
+ * is not there yet stands for that, since writing through it makes it.
+ */
+export async function realpathOfNearest(path: string, linksLeft = LINKS_FOLLOWED_MAX): Promise<string> {
   const absolute = resolve(path)
   const missing: string[] = []
   for (let existing = absolute; ; existing = dirname(existing)) {
     try {
       return join(await realpath(existing), ...missing)
     } catch {
+      const target = linksLeft > 0 ? await readlink(existing).catch(() => undefined) : undefined
+      if (target !== undefined)
+        return realpathOfNearest(join(resolve(dirname(existing), target), ...missing), linksLeft - 1)
       if (dirname(existing) === existing) return absolute
       missing.unshift(basename(existing))
     }

@@ -10,6 +10,7 @@ import {
   hasCoordinationScope,
   permitsProject,
   permitsReservation,
+  projectKeysOf,
   projectScope,
   repositoryScope,
 } from "../domain/api-key.ts"
@@ -32,6 +33,8 @@ import { authenticate } from "./keys.ts"
 import type { ActorContext, CallContext, Operation, ProjectContext } from "./operation.ts"
 
 const MINUTE_MS = 60_000
+/** The longest window of any limit: an older bucket is a full one. */
+const DAY_MS = 86_400_000
 
 /** The limits that are counted per key and minute, with the words that a refusal uses. */
 const BUCKETS = {
@@ -149,6 +152,16 @@ export function requireReservationScope(key: ApiKey, project: Project, repositor
   throw forbidden(`${projectScope(project.key)} or ${repositoryScope(repositoryId)}`)
 }
 
+/** Fails with `forbidden` when a key does not permit a look at a repository, on behalf of any project linked to it. */
+export async function requireRepositoryScope(db: Queries, key: ApiKey, repositoryId: number): Promise<void> {
+  if (permitsReservation(key.scopes, "", repositoryId)) return
+  for (const projectKey of projectKeysOf(key.scopes)) {
+    const project = await findProjectByKey(db, projectKey)
+    if (project && (await listProjectRepositoryIds(db, project.id)).includes(repositoryId)) return
+  }
+  throw forbidden(repositoryScope(repositoryId))
+}
+
 export function forbidden(requiredScope: string): AppError {
   return new AppError("forbidden", `insufficient permissions; required scope: ${requiredScope}`, {
     hint: "Ask your user for a key with that scope (`signalbox keys create --scope ...`).",
@@ -176,7 +189,7 @@ async function countCall(app: App, key: ApiKey, buckets: readonly BucketName[]):
       const { rate, unit } = BUCKETS[name]
       const capacity = app.config.rates[rate]
       const bucket = await findBucket(tx, subject, name)
-      if (bucket === undefined) await removeStaleBuckets(tx, nowMs - 60 * MINUTE_MS)
+      if (bucket === undefined) await removeStaleBuckets(tx, nowMs - DAY_MS)
       const verdict = takeFromBucket(bucket, capacity, MINUTE_MS, nowMs)
       if (!verdict.allowed)
         throw rateLimited(`${capacity} ${unit} per minute per API key`, verdict.retryAfterSeconds)

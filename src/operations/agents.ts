@@ -13,6 +13,7 @@ import {
 } from "../domain/agent.ts"
 import { permitsProject, projectScope, repositoryScope } from "../domain/api-key.ts"
 import type { Project, Repository } from "../domain/project.ts"
+import { renewedExpiry } from "../domain/reservation.ts"
 import { invalid } from "../errors.ts"
 import { canonicalProjectKey } from "../git/repository.ts"
 import {
@@ -23,14 +24,22 @@ import {
   PROGRAM_CHARS_MAX,
   TASK_DESCRIPTION_CHARS_MAX,
 } from "../limits.ts"
-import { findAgentByName, insertAgent, listAgentNames, listAgents, updateAgent } from "../store/agents.ts"
-import { isSessionListed } from "../store/processes.ts"
+import {
+  findAgentByName,
+  insertAgent,
+  listAgentNames,
+  listAgents,
+  markClaimed,
+  updateAgent,
+} from "../store/agents.ts"
+import { hasMail } from "../store/messages.ts"
 import {
   findProjectByKey,
   insertProject,
   linkRepository,
   listProjectRepositoryIds,
 } from "../store/projects.ts"
+import { endReservation, listHeldByAgent, moveReservations, renewReservation } from "../store/reservations.ts"
 import {
   forbidden,
   requireAgent,
@@ -43,6 +52,7 @@ import { agentName, contactPolicy, projectKey, repositoryId, text } from "./fiel
 import { agentProfile, count, duration, fitBlocks, isoTime, lines, oneLine } from "./markdown.ts"
 import { type CallContext, defineOperation } from "./operation.ts"
 import { removeDeadProcesses } from "./processes.ts"
+import { isHeldByOthers, listOwnAgents, sessionNames } from "./sessions.ts"
 import { inTransaction } from "./transaction.ts"
 
 /** The parameters with which an agent introduces itself, shared with macro-start-session. */
@@ -98,38 +108,69 @@ export async function register(
     const { nowMs } = dated
     const project = await openProject(tx, dated, key, repository?.id)
     if (repository !== undefined) await link(tx, context, project, repository.id)
-    const known =
-      identity.name_hint === undefined ? undefined : await findAgentByName(tx, project.id, identity.name_hint)
-    const resumed = known !== undefined && (await mayResume(tx, known, app.session)) ? known : undefined
-    const worksIn = repository?.id ?? resumed?.repositoryId ?? null
-    if (reserves && worksIn !== null) requireReservationScope(context.key, project, worksIn)
-    if (resumed !== undefined) {
-      const agent = await updateAgent(
-        tx,
-        {
-          ...resumed,
-          ...profileOf(identity, resumed),
-          session: app.session,
-          repositoryId: worksIn,
-        },
-        nowMs,
-      )
-      return { agent, project, resumed: true, takenHint: null }
-    }
-    const name = await chooseName(tx, project, identity.name_hint, known !== undefined, app.random)
-    const agent = await insertAgent(
-      tx,
-      {
-        ...profileOf(identity),
-        projectId: project.id,
-        name,
-        session: app.session,
-        repositoryId: worksIn,
-      },
-      nowMs,
-    )
-    return { agent, project, resumed: false, takenHint: known?.name ?? null }
+    const own = await sessionNames(tx, app.session)
+    const hint = identity.name_hint
+    const known = hint === undefined ? undefined : await findAgentByName(tx, project.id, hint)
+    const mayResume = known !== undefined && !(await isHeldByOthers(tx, known, own, nowMs))
+    // An agent that asks for no name of its own past goes on as the one that its hook has made.
+    const unclaimed = (await listOwnAgents(tx, own)).filter(({ isClaimed }) => !isClaimed)
+    const before = mayResume ? known : await findHeir(tx, unclaimed, project)
+    const repositoryId = repository?.id ?? before?.repositoryId ?? null
+    if (reserves && repositoryId !== null) requireReservationScope(context.key, project, repositoryId)
+    const name =
+      mayResume && known !== undefined
+        ? known.name
+        : await chooseName(tx, project, hint, known !== undefined, app.random, before)
+    const rest = { name, projectId: project.id, session: app.session, repositoryId, isClaimed: true }
+    const profile = { ...profileOf(identity, before), ...rest }
+    const agent =
+      before === undefined
+        ? await insertAgent(tx, profile, nowMs)
+        : await updateAgent(tx, { ...before, ...profile }, nowMs)
+    for (const { id } of unclaimed) if (id !== agent.id) await handOver(tx, id, agent, nowMs)
+    if (before !== undefined) await moveReservations(tx, before.id, agent)
+    const takenHint = known === undefined || mayResume ? null : known.name
+    return { agent, project, resumed: before !== undefined, takenHint }
   })
+}
+
+/**
+ * Returns the agent that the session's hook had to make and that now becomes the session's own: one of the
+ * project, or one of another project that nobody knows by mail yet.
+ */
+async function findHeir(
+  tx: Queries,
+  unclaimed: readonly Agent[],
+  project: Project,
+): Promise<Agent | undefined> {
+  const neighbour = unclaimed.find(({ projectId }) => projectId === project.id)
+  if (neighbour !== undefined) return neighbour
+  for (const agent of unclaimed) if (!(await hasMail(tx, agent.id))) return agent
+  return undefined
+}
+
+/**
+ * Gives an agent what the session's hook holds under another name, and has nobody take that over again. Of
+ * two reservations of one pattern the stronger mode and the later expiry stay.
+ */
+async function handOver(tx: Queries, fromId: number, to: Agent, nowMs: number): Promise<void> {
+  const own = await listHeldByAgent(tx, to.id, nowMs)
+  for (const { id, repositoryId, pathPattern, exclusive, expiresAtMs } of await listHeldByAgent(
+    tx,
+    fromId,
+    nowMs,
+  )) {
+    const same = own.find((one) => one.repositoryId === repositoryId && one.pathPattern === pathPattern)
+    if (same === undefined) continue
+    await renewReservation(tx, same.id, {
+      exclusive: same.exclusive || exclusive,
+      reason: null,
+      expiresAtMs: renewedExpiry(same.expiresAtMs, expiresAtMs),
+    })
+    await endReservation(tx, id, nowMs)
+  }
+  await moveReservations(tx, fromId, to)
+  await markClaimed(tx, fromId)
 }
 
 /** Returns the line that tells an agent why its name is not the one it asked for, if it is not. */
@@ -156,7 +197,7 @@ function profileOf(
 }
 
 /** Finds or creates a project; a key that is scoped to a repository creates projects of that repository only. */
-async function openProject(
+export async function openProject(
   tx: Queries,
   context: CallContext,
   key: string,
@@ -181,6 +222,7 @@ async function openProject(
       repositoryId: null,
       contactPolicy: "block_all",
       session: null,
+      isClaimed: true,
     },
     context.nowMs,
   )
@@ -205,20 +247,19 @@ async function link(
   await linkRepository(tx, project.id, repositoryId)
 }
 
-/** A name belongs to the session that holds it for as long as that session lives. */
-async function mayResume(tx: Queries, agent: Agent, session: string): Promise<boolean> {
-  return agent.session === null || agent.session === session || !(await isSessionListed(tx, agent.session))
-}
-
-async function chooseName(
+/** Returns the hint when it is free, the name that an agent has already when that is free, else a new one. */
+export async function chooseName(
   tx: Queries,
   project: Project,
   hint: string | undefined,
   hintTaken: boolean,
   random: () => number,
+  before?: Agent,
 ): Promise<string> {
   if (hint !== undefined && !hintTaken) return hint
+  if (hint === undefined && before?.projectId === project.id) return before.name
   const taken = new Set((await listAgentNames(tx, project.id)).map(nameKey))
+  if (hint === undefined && before !== undefined && !taken.has(nameKey(before.name))) return before.name
   return generateName(hint, (name) => taken.has(nameKey(name)), random)
 }
 

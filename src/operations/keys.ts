@@ -1,7 +1,8 @@
 /** Making, finding and revoking API keys. */
 
 import { createHash } from "node:crypto"
-import { renameSync, rmSync, writeFileSync } from "node:fs"
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import type { Queries } from "../db/database.ts"
 import {
   type ApiKey,
   type Environment,
@@ -30,33 +31,73 @@ const KEY_NAME_CHARS_MAX = 100
 
 /** Returns the key that the configuration names, or the local one; fails with `unauthenticated`. */
 export async function authenticate(app: App): Promise<ApiKey> {
-  const key =
-    app.config.apiKey === undefined ? await localKey(app) : await configuredKey(app, app.config.apiKey)
+  const { apiKey } = app.config
+  return inUse(app, apiKey === undefined ? await localKey(app) : await configuredKey(app, apiKey))
+}
+
+async function inUse(app: App, key: ApiKey): Promise<ApiKey> {
   const nowMs = app.now()
   if (key.lastUsedAtMs === null || nowMs - key.lastUsedAtMs >= LAST_USE_STEP_MS)
     await touchKey(app.db, key.id, nowMs)
   return key
 }
 
-async function configuredKey(app: App, text: string): Promise<ApiKey> {
-  if (text === "") throw unauthenticated("SIGNALBOX_API_KEY is set but empty")
-  if (!isWellFormedApiKey(text))
-    throw unauthenticated("SIGNALBOX_API_KEY is not a key of this form, check for a typo")
+function configuredKey(app: App, text: string): Promise<ApiKey> {
+  if (text === "") throw unauthenticated("SIGNALBOX_API_KEY is set but empty", SET_KEY)
+  return keyOfText(app, text, {
+    malformed: "SIGNALBOX_API_KEY is not a key of this form, check for a typo",
+    unknown: "the key in SIGNALBOX_API_KEY is unknown here",
+    hint: SET_KEY,
+  })
+}
+
+/**
+ * Returns the key of a request's `Authorization` header (`Bearer` and one key, RFC 6750); fails with
+ * `unauthenticated`.
+ */
+export async function authenticateBearer(app: App, authorization: string | null): Promise<ApiKey> {
+  const text = bearerOf(authorization)
+  if (text !== undefined) {
+    const words = {
+      malformed: "the token is not a key of this form, check for a typo",
+      unknown: "the key is unknown here",
+      hint: SEND_KEY,
+    }
+    return inUse(app, await keyOfText(app, text, words))
+  }
+  const why =
+    authorization === null
+      ? "there is no Authorization header"
+      : "the Authorization header is not Bearer and a key"
+  throw unauthenticated(why, SEND_KEY)
+}
+
+/** Finds a key by its hash, so that no secret is ever compared as text, and checks that it counts. */
+async function keyOfText(
+  app: App,
+  text: string,
+  words: { malformed: string; unknown: string; hint: string },
+): Promise<ApiKey> {
+  if (!isWellFormedApiKey(text)) throw unauthenticated(words.malformed, words.hint)
   const key = await findKeyByHash(app.db, hashOf(text))
-  if (key === undefined) throw unauthenticated("the key in SIGNALBOX_API_KEY is unknown here")
+  if (key === undefined) throw unauthenticated(words.unknown, words.hint)
   const refusal = keyRefusal(key, app.config.environment, app.now())
-  if (refusal !== null) throw unauthenticated(refusal)
+  if (refusal !== null) throw unauthenticated(refusal, words.hint)
   return key
 }
 
-function unauthenticated(why: string): AppError {
-  return new AppError(
-    "unauthenticated",
-    `tenant authentication required; a valid API token must be supplied (${why})`,
-    {
-      hint: "Ask your user to set SIGNALBOX_API_KEY to a key made with `signalbox keys create`, or to unset it to use the local key.",
-    },
-  )
+/** Returns the token of an `Authorization: Bearer` header, if it is one. */
+export function bearerOf(authorization: string | null): string | undefined {
+  return /^Bearer +([^\s]+) *$/i.exec(authorization ?? "")?.[1]
+}
+
+const SET_KEY =
+  "Ask your user to set SIGNALBOX_API_KEY to a key made with `signalbox keys create`, or to unset it to use the local key."
+const SEND_KEY = "Send the header `Authorization: Bearer <key>` with a key made with `signalbox keys create`."
+
+function unauthenticated(why: string, hint: string): AppError {
+  const text = `tenant authentication required; a valid API token must be supplied (${why})`
+  return new AppError("unauthenticated", text, { hint })
 }
 
 /**
@@ -68,29 +109,67 @@ export async function localKey(app: App): Promise<ApiKey> {
   const found = await findLocalKey(app.db, environment)
   if (found !== undefined) return found
   return app.db.transaction("keys", async (tx) => {
-    const made = await findLocalKey(tx, environment)
-    if (made !== undefined) return made
-    const text = formatApiKey(environment, app.randomBytes(32))
-    const key = await insertKey(
-      tx,
-      {
-        ...stored(text),
-        name: "local",
-        environment,
-        scopes: ["*"],
-        plan: "enterprise",
-        isLocal: true,
-        expiresAtMs: null,
-      },
-      app.now(),
-    )
-    // Written while the lock is held, so that the file and the row are always the same key's.
-    const file = localKeyPath(app.config.databasePath)
-    rmSync(`${file}.new`, { force: true })
-    writeFileSync(`${file}.new`, `${text}\n`, { mode: 0o600, flag: "wx" })
-    renameSync(`${file}.new`, file)
-    return key
+    return (await findLocalKey(tx, environment)) ?? (await makeLocalKey(app, tx)).key
   })
+}
+
+/**
+ * Returns the local key's text, for those on this machine that speak to the listener. When the file with
+ * it is lost, or is not the key's that counts, the key is replaced: its text is nowhere else.
+ */
+export async function localKeyText(app: App): Promise<string> {
+  const found = await storedLocalKey(app, app.db)
+  if (found?.text !== undefined) return found.text
+  return app.db.transaction("keys", async (tx) => {
+    const key = await storedLocalKey(app, tx)
+    if (key?.text !== undefined) return key.text
+    if (key !== undefined) await revokeKey(tx, key.id, app.now())
+    return (await makeLocalKey(app, tx)).text
+  })
+}
+
+/** Returns the local key's id, with its text when the file holds it. */
+async function storedLocalKey(
+  app: App,
+  db: Queries,
+): Promise<{ id: number; text: string | undefined } | undefined> {
+  const key = await findLocalKey(db, app.config.environment)
+  if (key === undefined) return undefined
+  const text = readLocalKeyFile(app.config.databasePath)
+  const isOfKey = text !== undefined && (await findKeyByHash(db, hashOf(text)))?.id === key.id
+  return { id: key.id, text: isOfKey ? text : undefined }
+}
+
+/** Makes the local key and its file while the lock is held, so that the two are always the same key's. */
+async function makeLocalKey(app: App, tx: Queries): Promise<{ key: ApiKey; text: string }> {
+  const { environment, databasePath } = app.config
+  const text = formatApiKey(environment, app.randomBytes(32))
+  const key = await insertKey(
+    tx,
+    {
+      ...stored(text),
+      name: "local",
+      environment,
+      scopes: ["*"],
+      plan: "enterprise",
+      isLocal: true,
+      expiresAtMs: null,
+    },
+    app.now(),
+  )
+  const file = localKeyPath(databasePath)
+  rmSync(`${file}.new`, { force: true })
+  writeFileSync(`${file}.new`, `${text}\n`, { mode: 0o600, flag: "wx" })
+  renameSync(`${file}.new`, file)
+  return { key, text }
+}
+
+function readLocalKeyFile(databasePath: string): string | undefined {
+  try {
+    return readFileSync(localKeyPath(databasePath), "utf8").trim()
+  } catch {
+    return undefined
+  }
 }
 
 /** Returns where the local key's text stands. */

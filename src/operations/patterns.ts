@@ -16,7 +16,8 @@ export async function resolvePattern(
   pattern: string,
   field: string,
 ): Promise<string> {
-  if (pattern.length > PATTERN_CHARS_MAX) {
+  // An absolute one is measured once it is relative, as it will be stored.
+  if (!isAbsolute(pattern) && pattern.length > PATTERN_CHARS_MAX) {
     throw invalid(field, `must have at most ${PATTERN_CHARS_MAX} characters (got ${pattern.length})`)
   }
   try {

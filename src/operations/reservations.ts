@@ -2,6 +2,7 @@
 
 import * as z from "zod"
 import type { Queries } from "../db/database.ts"
+import type { Agent } from "../domain/agent.ts"
 import { repositoryScope } from "../domain/api-key.ts"
 import { GlobError, literalPrefix } from "../domain/glob.ts"
 import type { Repository } from "../domain/project.ts"
@@ -37,7 +38,7 @@ import {
 import { forbidden, requireAgent, requireRepository, requireReservationScope } from "./admission.ts"
 import { agentId, id, pathPattern, projectId, reason, repositoryId, seconds } from "./fields.ts"
 import { count, duration, fitBlocks, isoTime, lines, oneLine, reservationEntry } from "./markdown.ts"
-import { type ActorContext, defineOperation, type ProjectContext } from "./operation.ts"
+import { type ActorContext, type CallContext, defineOperation, type ProjectContext } from "./operation.ts"
 import { resolvePattern } from "./patterns.ts"
 import { inTransaction } from "./transaction.ts"
 
@@ -48,6 +49,8 @@ export interface GrantRequest {
   exclusive: boolean
   durationSeconds: number
   reason: string | null
+  /** All agents that count as the requester, where that is a whole session; by default the actor alone. */
+  ownAgentIds?: ReadonlySet<number>
 }
 
 export type Grant = { granted: Reservation; renewed: boolean } | Refused
@@ -72,7 +75,7 @@ export async function grant(tx: Queries, context: ActorContext, request: GrantRe
   const prefixKey = literalPrefix(pathPattern)
   const candidates = await listCandidates(tx, repository.id, prefixKey, nowMs)
   const wanted = { agentId: actor.id, pathPattern, exclusive }
-  const terms = { ignoreCase: repository.ignoreCase, nowMs }
+  const terms = { ignoreCase: repository.ignoreCase, nowMs, ownAgentIds: request.ownAgentIds }
   const conflicts = compared(pathPattern, () => findConflicts(wanted, candidates, terms))
   if (conflicts.length > 0)
     return { conflicts: await inFull(tx, conflicts), pathPattern, exclusive, projectId: project.id }
@@ -108,7 +111,7 @@ export async function grant(tx: Queries, context: ActorContext, request: GrantRe
 }
 
 /** Patterns that are too complex to compare are the caller's to change. */
-function compared<T>(pathPattern: string, compare: () => T): T {
+export function compared<T>(pathPattern: string, compare: () => T): T {
   try {
     return compare()
   } catch (error) {
@@ -117,7 +120,8 @@ function compared<T>(pathPattern: string, compare: () => T): T {
   }
 }
 
-async function inFull(
+/** Returns conflicts with all that a report says of the reservations. */
+export async function inFull(
   tx: Queries,
   conflicts: readonly ReservationConflict<Candidate>[],
 ): Promise<ReservationConflict[]> {
@@ -310,8 +314,20 @@ export const releaseFileReservations = defineOperation({
   },
 })
 
-async function release(tx: Queries, context: ActorContext, ids: readonly number[]) {
-  const { project, actor, nowMs } = context
+/** Releases an agent's reservations: the given ones, or all. Returns what was released. */
+export async function releaseOf(
+  context: CallContext,
+  agent: Agent,
+  ids: readonly number[] = [],
+): Promise<Reservation[]> {
+  const { released } = await inTransaction({ ...context, actor: agent }, `agent:${agent.id}`, (tx, dated) =>
+    release(tx, dated, ids),
+  )
+  return released
+}
+
+async function release(tx: Queries, context: Omit<ActorContext, "project">, ids: readonly number[]) {
+  const { actor, nowMs } = context
   const wanted =
     ids.length === 0
       ? (await listHeldByAgent(tx, actor.id, nowMs)).map((reservation) => reservation.id)
@@ -328,7 +344,7 @@ async function release(tx: Queries, context: ActorContext, ids: readonly number[
     await endReservation(tx, id, nowMs)
     await recordActivity(
       tx,
-      { projectId: project.id, agentId: actor.id, kind: "reservation_released", reservationId: id },
+      { projectId: actor.projectId, agentId: actor.id, kind: "reservation_released", reservationId: id },
       nowMs,
     )
     released.push(reservation)

@@ -59,11 +59,23 @@ export const messageStatements = {
     WHERE m.project_id = ? AND m.ack_required = 1 AND r.acked_at_ms IS NULL AND m.created_at_ms < ?
       AND ((? IS NULL AND r.kind <> 'bcc') OR r.agent_id = ?)
     ORDER BY m.id LIMIT ?`,
+  // The notice is as messageNotice spells it.
+  untold: `
+    SELECT ${listing("''")}
+    FROM message_recipients r JOIN messages m ON m.id = r.message_id ${JOINS}
+    WHERE r.agent_id = ? AND r.read_at_ms IS NULL
+      AND (m.importance = 'urgent' OR (m.ack_required = 1 AND r.acked_at_ms IS NULL))
+      AND NOT EXISTS (SELECT n.notice FROM session_notices n
+        WHERE n.session = ? AND n.notice = 'message:' || r.agent_id || ':' || m.id)
+    ORDER BY CASE WHEN m.importance = 'urgent' THEN 0 ELSE 1 END, m.id LIMIT ?`,
   recipients: `
     SELECT r.message_id, r.agent_id, a.name, r.kind, r.read_at_ms, r.acked_at_ms
     FROM message_recipients r JOIN agents a ON a.id = r.agent_id
     WHERE r.message_id = ?
     ORDER BY CASE r.kind WHEN 'to' THEN 0 WHEN 'cc' THEN 1 ELSE 2 END, r.agent_id`,
+  hasMail: `
+    SELECT id FROM messages WHERE sender_id = ?
+    UNION SELECT message_id FROM message_recipients WHERE agent_id = ? LIMIT 1`,
   markRead:
     "UPDATE message_recipients SET read_at_ms = ? WHERE message_id = ? AND agent_id = ? AND read_at_ms IS NULL",
   markAcked:
@@ -198,12 +210,32 @@ export async function listAwaitingAck(
   return (await db.all<WaitingRow>(messageStatements.awaitingAck, args)).map(toWaiting)
 }
 
+/** Returns the name under which a session is noted to have been told of a message. */
+export function messageNotice(agentId: number, messageId: number): string {
+  return `message:${agentId}:${messageId}`
+}
+
+/** Returns unread mail that is urgent or waits for an acknowledgment, and that a session was not told of; urgent first, then oldest first. */
+export async function listUntold(
+  db: Queries,
+  agentId: number,
+  session: string,
+  limit: number,
+): Promise<InboxMessage[]> {
+  return (await db.all<InboxRow>(messageStatements.untold, [agentId, session, limit])).map(toInboxMessage)
+}
+
 /** Returns a message's recipients, to, cc, bcc. */
 export async function listRecipients(db: Queries, messageId: number): Promise<Recipient[]> {
   return (await db.all<RecipientRow>(messageStatements.recipients, [messageId])).map(toRecipient)
 }
 
 /** Marks a message read by a recipient; the first time stays. Returns whether this was it. */
+/** Whether an agent has ever sent or been sent anything. */
+export async function hasMail(db: Queries, agentId: number): Promise<boolean> {
+  return (await db.get(messageStatements.hasMail, [agentId, agentId])) !== undefined
+}
+
 export async function markRead(
   tx: Queries,
   messageId: number,

@@ -7,6 +7,10 @@ import { type ProjectRow, toProject } from "./rows.ts"
 export const projectStatements = {
   findByKey: "SELECT id, key, created_at_ms FROM projects WHERE key = ?",
   findById: "SELECT id, key, created_at_ms FROM projects WHERE id = ?",
+  liveliest: `
+    SELECT p.id, p.key, p.created_at_ms
+    FROM project_repositories l JOIN projects p ON p.id = l.project_id JOIN agents a ON a.project_id = p.id
+    WHERE l.repository_id = ? ORDER BY a.last_active_at_ms DESC, p.id LIMIT 1`,
   listKeys: "SELECT key FROM projects WHERE substr(key, 1, length(?)) = ? ORDER BY key LIMIT ?",
   insert: "INSERT INTO projects (key, created_at_ms) VALUES (?, ?) RETURNING id, key, created_at_ms",
   listRepositoryIds:
@@ -14,6 +18,12 @@ export const projectStatements = {
   linkRepository: `
     INSERT INTO project_repositories (project_id, repository_id) VALUES (?, ?)
     ON CONFLICT (project_id, repository_id) DO NOTHING`,
+}
+
+/** Finds the project of a repository in which an agent was active last. */
+export async function findLiveliestProject(db: Queries, repositoryId: number): Promise<Project | undefined> {
+  const row = await db.get<ProjectRow>(projectStatements.liveliest, [repositoryId])
+  return row && toProject(row)
 }
 
 export async function findProjectByKey(db: Queries, key: string): Promise<Project | undefined> {

@@ -24,6 +24,8 @@ export const reservationStatements = {
       AND (? IS NULL OR r.repository_id = ?) AND (? IS NULL OR r.agent_id = ?)
       AND (? IS NULL OR lower(r.path_pattern) LIKE lower(?) ESCAPE '!')
     ORDER BY r.id LIMIT ?`,
+  listInRepository: `
+    ${SELECT} WHERE r.repository_id = ? AND r.ended_at_ms IS NULL AND r.expires_at_ms > ? ORDER BY r.id LIMIT ?`,
   heldByAgent: `${SELECT} WHERE r.agent_id = ? AND r.ended_at_ms IS NULL AND r.expires_at_ms > ? ORDER BY r.id`,
   insert: `
     INSERT INTO reservations (project_id, repository_id, agent_id, path_pattern, prefix_key, exclusive, reason,
@@ -31,6 +33,7 @@ export const reservationStatements = {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
   renew:
     "UPDATE reservations SET exclusive = ?, reason = coalesce(?, reason), expires_at_ms = ? WHERE id = ?",
+  move: "UPDATE reservations SET agent_id = ?, project_id = ? WHERE agent_id = ? AND ended_at_ms IS NULL",
   end: "UPDATE reservations SET ended_at_ms = ? WHERE id = ? AND ended_at_ms IS NULL",
   endExpired:
     "UPDATE reservations SET ended_at_ms = expires_at_ms WHERE ended_at_ms IS NULL AND expires_at_ms <= ?",
@@ -93,6 +96,17 @@ export async function listReservations(
   return (await db.all<ReservationRow>(reservationStatements.list, args)).map(toReservation)
 }
 
+/** Returns what is held in a repository, whatever the project, oldest first, at most `limit`. */
+export async function listReservationsIn(
+  db: Queries,
+  repositoryId: number,
+  nowMs: number,
+  limit: number,
+): Promise<Reservation[]> {
+  const args = [repositoryId, nowMs, limit]
+  return (await db.all<ReservationRow>(reservationStatements.listInRepository, args)).map(toReservation)
+}
+
 /** Returns everything that an agent holds, oldest first. */
 export async function listHeldByAgent(db: Queries, agentId: number, nowMs: number): Promise<Reservation[]> {
   return (await db.all<ReservationRow>(reservationStatements.heldByAgent, [agentId, nowMs])).map(
@@ -144,11 +158,20 @@ export async function renewReservation(
   ])
 }
 
+/** Hands everything that one agent holds to another. */
+export async function moveReservations(
+  tx: Queries,
+  fromAgentId: number,
+  to: { id: number; projectId: number },
+): Promise<void> {
+  await tx.run(reservationStatements.move, [to.id, to.projectId, fromAgentId])
+}
+
 export async function endReservation(tx: Queries, id: number, nowMs: number): Promise<void> {
   await tx.run(reservationStatements.end, [nowMs, id])
 }
 
-/** Closes the rows of reservations that have run out, so that the index of open ones stays small. */
-export async function endExpiredReservations(tx: Queries, nowMs: number): Promise<void> {
-  await tx.run(reservationStatements.endExpired, [nowMs])
+/** Closes the rows of reservations that have run out, so that the index of open ones stays small; returns how many. */
+export function endExpiredReservations(tx: Queries, nowMs: number): Promise<number> {
+  return tx.run(reservationStatements.endExpired, [nowMs])
 }

@@ -12,6 +12,7 @@ import type {
   Recipient,
   RecipientKind,
 } from "../domain/message.ts"
+import type { Override, OverrideStatus } from "../domain/override.ts"
 import type { Project, Repository } from "../domain/project.ts"
 import type { Candidate, Reservation } from "../domain/reservation.ts"
 import type { Thread } from "../domain/thread.ts"
@@ -57,6 +58,7 @@ export type AgentRow = Row & {
   repository_id: number | null
   contact_policy: string
   session: string | null
+  is_claimed: number
   last_active_at_ms: number
   created_at_ms: number
 }
@@ -72,8 +74,37 @@ export function toAgent(row: AgentRow): Agent {
     repositoryId: row.repository_id,
     contactPolicy: row.contact_policy as ContactPolicy,
     session: row.session,
+    isClaimed: row.is_claimed === 1,
     lastActiveAtMs: row.last_active_at_ms,
     createdAtMs: row.created_at_ms,
+  }
+}
+
+export type OverrideRow = Row & {
+  id: number
+  project_id: number
+  repository_id: number
+  requester_id: number
+  requester_name: string
+  path: string
+  reason: string
+  status: string
+  requested_at_ms: number
+  decided_at_ms: number | null
+}
+
+export function toOverride(row: OverrideRow): Override {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    repositoryId: row.repository_id,
+    requesterId: row.requester_id,
+    requesterName: row.requester_name,
+    path: row.path,
+    reason: row.reason,
+    status: row.status as OverrideStatus,
+    requestedAtMs: row.requested_at_ms,
+    decidedAtMs: row.decided_at_ms,
   }
 }
 

@@ -35,6 +35,7 @@ function agentActiveAt(lastActiveAtMs: number): Agent {
     repositoryId: null,
     contactPolicy: "auto",
     session: null,
+    isClaimed: true,
     lastActiveAtMs,
     createdAtMs: 0,
   }

@@ -32,6 +32,8 @@ export interface SessionOptions {
   name?: string
   apiKey?: string
   workingFolder?: string
+  /** The client's processes above the server, as `clientProcessesAbove` names them; none unless given. */
+  clientProcesses?: readonly string[]
 }
 
 /** A registered agent, as its tools described it. */
@@ -76,7 +78,11 @@ export class World {
       workingFolder: options.workingFolder ?? this.repositoryPath,
     })
     const log = createLog("error", (line) => this.logged.push(line))
-    const app = await openApp(config, { log, now: () => this.nowMs })
+    const app = await openApp(config, {
+      log,
+      now: () => this.nowMs,
+      clientProcesses: options.clientProcesses ?? [],
+    })
     const parts = {
       operations: OPERATIONS,
       resources: RESOURCES,

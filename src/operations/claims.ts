@@ -1,0 +1,181 @@
+/**
+ * Claims: what a session needs before it edits files. The hook, its HTTP call and the command line all come
+ * here: are the files free of other sessions' reservations, and whose are they from now on.
+ */
+
+import type { Queries } from "../db/database.ts"
+import type { Agent } from "../domain/agent.ts"
+import { escapePath, GlobError, literalPrefix, normalizePattern } from "../domain/glob.ts"
+import type { Project } from "../domain/project.ts"
+import {
+  type Candidate,
+  findConflicts,
+  findCovering,
+  type Reservation,
+  type ReservationConflict,
+} from "../domain/reservation.ts"
+import { invalid } from "../errors.ts"
+import { findReservation, listCandidates } from "../store/reservations.ts"
+import type { Location } from "./locations.ts"
+import type { CallContext } from "./operation.ts"
+import { compared, grant, inFull } from "./reservations.ts"
+
+/** A covering reservation with less than this left is renewed, so that an edit does not outlive it. */
+const REUSED_WHILE_LEFT_MS = 60_000
+
+/** Who claims: an agent, and all agents that count as the same holder. */
+export interface Claimant {
+  agent: Agent
+  project: Project
+  ownAgentIds: ReadonlySet<number>
+}
+
+/** One file that is claimed. */
+export interface ClaimedPath extends Location {
+  /** The path as a pattern that matches it and nothing beside it. */
+  pathPattern: string
+  exclusive: boolean
+}
+
+/** Returns the claim of a file; fails with `invalid` for a path that no reservation can stand for. */
+export function claimOf(location: Location, exclusive: boolean): ClaimedPath {
+  try {
+    return { ...location, pathPattern: normalizePattern(escapePath(location.path)), exclusive }
+  } catch (error) {
+    if (error instanceof GlobError) throw invalid(`"${location.path}"`, error.message)
+    throw error
+  }
+}
+
+export interface ClaimConflict extends ReservationConflict {
+  /** The claimed file that is not free. */
+  claimed: ClaimedPath
+}
+
+/** Returns the other holders whose reservations stand in the way of a claim; nobody is `undefined`. */
+export async function findClaimConflicts(
+  db: Queries,
+  claimant: Pick<Claimant, "ownAgentIds"> | undefined,
+  paths: readonly ClaimedPath[],
+  nowMs: number,
+): Promise<ClaimConflict[]> {
+  const conflicts: ClaimConflict[] = []
+  for (const claimed of paths) {
+    const candidates = await candidatesFor(db, claimed, nowMs)
+    conflicts.push(...(await conflictsWith(db, claimed, candidates, claimant, nowMs)))
+  }
+  return conflicts
+}
+
+/** Returns the other sessions' reservations of a path, also those that do not stand in the way of sharing it. */
+export async function findSharers(
+  db: Queries,
+  claimant: Pick<Claimant, "ownAgentIds">,
+  claimed: ClaimedPath,
+  nowMs: number,
+): Promise<Reservation[]> {
+  const asExclusive = { ...claimed, exclusive: true }
+  const candidates = await candidatesFor(db, claimed, nowMs)
+  const others = await conflictsWith(db, asExclusive, candidates, claimant, nowMs)
+  return others.map(({ reservation }) => reservation)
+}
+
+/** Returns every reservation that matches a file, whoever holds it. */
+export async function findHolders(db: Queries, location: Location, nowMs: number): Promise<Reservation[]> {
+  return findSharers(db, { ownAgentIds: new Set() }, claimOf(location, true), nowMs)
+}
+
+/** Whether the claimant's own reservations already give it every path of a claim, for long enough. */
+export async function areCovered(
+  db: Queries,
+  claimant: Claimant,
+  paths: readonly ClaimedPath[],
+  nowMs: number,
+): Promise<boolean> {
+  for (const claimed of paths) {
+    const candidates = await candidatesFor(db, claimed, nowMs)
+    if (coveringOf(claimant, claimed, candidates, nowMs) === undefined) return false
+  }
+  return true
+}
+
+export type ClaimOutcome =
+  | { conflicts: ClaimConflict[] }
+  | { held: Reservation[]; hasNew: boolean; conflicts: [] }
+
+/**
+ * Reserves every path of a claim or none. What a wider reservation of the claimant's own covers is reused,
+ * its own reservation of just that file is renewed. Must run in a transaction; `hasNew` tells whether any reservation was made that was not there before.
+ */
+export async function claim(
+  tx: Queries,
+  context: CallContext,
+  claimant: Claimant,
+  paths: readonly ClaimedPath[],
+  terms: { durationSeconds: number; reason: string | null },
+): Promise<ClaimOutcome> {
+  const { nowMs } = context
+  const conflicts = await findClaimConflicts(tx, claimant, paths, nowMs)
+  if (conflicts.length > 0) return { conflicts }
+  const held: Reservation[] = []
+  let hasNew = false
+  for (const claimed of paths) {
+    const candidates = await candidatesFor(tx, claimed, nowMs)
+    const covering = coveringOf(claimant, claimed, candidates, nowMs)
+    const reused = covering && (await findReservation(tx, covering.id))
+    const isSame = reused?.pathPattern === claimed.pathPattern && reused.agentId === claimant.agent.id
+    if (reused !== undefined && !isSame) {
+      held.push(reused)
+      continue
+    }
+    // What the claimant holds exclusively stays so: an edit asks for the least that it needs.
+    const asExclusive = { ...claimed, exclusive: true }
+    const exclusive =
+      claimed.exclusive || coveringOf(claimant, asExclusive, candidates, nowMs, 0) !== undefined
+    const actor = { ...context, project: claimant.project, actor: claimant.agent }
+    const request = { ...claimed, ...terms, exclusive, ownAgentIds: claimant.ownAgentIds }
+    const granted = await grant(tx, actor, request)
+    // Nothing came between the look and the grant: both hold the write lock.
+    if (!("granted" in granted)) return { conflicts: granted.conflicts.map((one) => ({ ...one, claimed })) }
+    held.push(granted.granted)
+    hasNew ||= !granted.renewed
+  }
+  return { held, hasNew, conflicts: [] }
+}
+
+function candidatesFor(db: Queries, claimed: ClaimedPath, nowMs: number): Promise<Candidate[]> {
+  return listCandidates(db, claimed.repository.id, literalPrefix(claimed.pathPattern), nowMs)
+}
+
+const NOBODY = 0
+
+async function conflictsWith(
+  db: Queries,
+  claimed: ClaimedPath,
+  candidates: readonly Candidate[],
+  claimant: Pick<Claimant, "ownAgentIds"> | undefined,
+  nowMs: number,
+): Promise<ClaimConflict[]> {
+  const { repository, pathPattern, exclusive } = claimed
+  const request = { agentId: NOBODY, pathPattern, exclusive }
+  const terms = { ignoreCase: repository.ignoreCase, nowMs, ownAgentIds: claimant?.ownAgentIds }
+  const found = compared(pathPattern, () => findConflicts(request, candidates, terms))
+  return (await inFull(db, found)).map((conflict) => ({ ...conflict, claimed }))
+}
+
+function coveringOf(
+  { agent, ownAgentIds }: Claimant,
+  { repository, path, exclusive }: ClaimedPath,
+  candidates: readonly Candidate[],
+  nowMs: number,
+  leftMsMin = REUSED_WHILE_LEFT_MS,
+): Candidate | undefined {
+  const { ignoreCase } = repository
+  const untilMs = nowMs + leftMsMin
+  return findCovering({ agentId: agent.id, path, exclusive }, candidates, {
+    ignoreCase,
+    nowMs,
+    ownAgentIds,
+    untilMs,
+  })
+}

@@ -1,0 +1,66 @@
+/** What ties sessions together, and what each was told. */
+
+import type { Queries } from "../db/database.ts"
+
+export const sessionStatements = {
+  anchors: "SELECT anchor FROM session_anchors WHERE session = ? ORDER BY position, anchor",
+  atAnchor: "SELECT session FROM session_anchors WHERE anchor = ? AND session <> ? ORDER BY session",
+  putAnchor: `
+    INSERT INTO session_anchors (session, anchor, position, created_at_ms) VALUES (?, ?, ?, ?)
+    ON CONFLICT (session, anchor) DO UPDATE SET created_at_ms = excluded.created_at_ms`,
+  removeProcessAnchors: "DELETE FROM session_anchors WHERE session = ? AND anchor NOT LIKE 'session:%'",
+  removeOldAnchors: "DELETE FROM session_anchors WHERE created_at_ms < ?",
+  hasNotice: "SELECT notice FROM session_notices WHERE session = ? AND notice = ?",
+  putNotice: `
+    INSERT INTO session_notices (session, notice, created_at_ms) VALUES (?, ?, ?)
+    ON CONFLICT (session, notice) DO NOTHING`,
+  removeOldNotices: "DELETE FROM session_notices WHERE created_at_ms < ?",
+}
+
+/** Returns what a session is tied to, nearest first. */
+export async function listAnchors(db: Queries, session: string): Promise<string[]> {
+  return (await db.all<{ anchor: string }>(sessionStatements.anchors, [session])).map((row) => row.anchor)
+}
+
+/** Returns the other sessions that are tied to the same anchor. */
+export async function listSessionsAt(db: Queries, anchor: string, besides: string): Promise<string[]> {
+  const rows = await db.all<{ session: string }>(sessionStatements.atAnchor, [anchor, besides])
+  return rows.map((row) => row.session)
+}
+
+/** Ties a session to anchors, given nearest first; what it is tied to already stays. */
+export async function putAnchors(
+  tx: Queries,
+  session: string,
+  anchors: readonly string[],
+  nowMs: number,
+): Promise<void> {
+  for (const [position, anchor] of anchors.entries()) {
+    await tx.run(sessionStatements.putAnchor, [session, anchor, position, nowMs])
+  }
+}
+
+/** Unties a session from processes; the sessions that it goes on from stay. */
+export async function removeProcessAnchors(tx: Queries, session: string): Promise<void> {
+  await tx.run(sessionStatements.removeProcessAnchors, [session])
+}
+
+/** Notes that a session is told something; returns whether it is the first time. */
+export async function noteOnce(
+  tx: Queries,
+  session: string,
+  notice: string,
+  nowMs: number,
+): Promise<boolean> {
+  return (await tx.run(sessionStatements.putNotice, [session, notice, nowMs])) > 0
+}
+
+export async function wasTold(db: Queries, session: string, notice: string): Promise<boolean> {
+  return (await db.get(sessionStatements.hasNotice, [session, notice])) !== undefined
+}
+
+/** Forgets what was noted before a time: those sessions are long over. */
+export async function removeOldSessionNotes(tx: Queries, beforeMs: number): Promise<void> {
+  await tx.run(sessionStatements.removeOldAnchors, [beforeMs])
+  await tx.run(sessionStatements.removeOldNotices, [beforeMs])
+}
