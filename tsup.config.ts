@@ -1,14 +1,18 @@
-import { defineConfig } from "tsup"
+import { copyFileSync, rmSync } from "node:fs"
+import { defineConfig, type Options } from "tsup"
 import { licences, replaceModule } from "./scripts/bundle.ts"
 
-export default defineConfig({
-  entry: { cli: "src/cli.ts" },
+// Not by tsup itself, whose two builds run side by side.
+rmSync("dist", { recursive: true, force: true })
+
+const bundle: Options = {
+  // The hook's fallback is an entry of its own: the hook in the data folder imports it from here.
+  entry: { cli: "src/cli.ts", "hook-alone": "src/hook/alone.ts" },
   format: "esm",
   silent: true,
   target: "node20",
   platform: "node",
   splitting: true,
-  clean: true,
   // Everything pure JavaScript is bundled: an import graph of a few files starts several times
   // faster than one of hundreds, and a cold npx has one package with native code to fetch.
   noExternal: [/^(?!better-sqlite3)/],
@@ -20,9 +24,27 @@ export default defineConfig({
   esbuildOptions(options) {
     options.minifySyntax = true
     options.minifyWhitespace = true
+    // Some packages' other form asks for its own files in a way that no bundler sees.
+    options.mainFields = ["module", "main"]
   },
   // CommonJS packages ask for Node's own modules by require, which an ES module has to make first.
   banner: {
     js: 'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);',
   },
-})
+}
+
+/** What is copied out of the package, one file that imports nothing but Node. */
+const hook: Options = {
+  entry: { hook: "src/hook/hook.ts" },
+  format: "cjs",
+  outExtension: () => ({ js: ".cjs" }),
+  silent: true,
+  target: "node20",
+  platform: "node",
+  splitting: false,
+  async onSuccess() {
+    copyFileSync("src/hook/hook.sh", "dist/hook.sh")
+  },
+}
+
+export default defineConfig([bundle, hook])

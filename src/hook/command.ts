@@ -1,0 +1,32 @@
+/**
+ * The commands that clients' settings hold. They name no path of this machine and never change between
+ * versions: clients ask their user again to trust a hook whose command has changed.
+ */
+
+import type { ClientName, HookEvent } from "./client-names.ts"
+
+/**
+ * Finds the hook where each platform keeps it. A machine without it, a colleague's or a cloud agent's,
+ * goes on as if there were none.
+ */
+const RUN_SHELL_FORM = [
+  `h="\${XDG_DATA_HOME:-$HOME/.local/share}/signalbox/hook/hook.sh"`,
+  `[ -f "$h" ] || h="$HOME/Library/Application Support/signalbox/hook/hook.sh"`,
+  `[ -f "$h" ] || exit 0`,
+  `exec sh "$h" "$@"`,
+].join("; ")
+
+const RUN_NODE_FORM = "try{require(process.env.LOCALAPPDATA+'/signalbox/hook/hook.cjs')}catch{}"
+
+/** Returns the command of a hook as one line for a POSIX shell; it holds no double quote that is not inside single quotes. */
+export function shellCommand(
+  client: ClientName | "git",
+  event: HookEvent | "post-commit" | "pre-commit",
+): string {
+  return `sh -c '${RUN_SHELL_FORM}' signalbox ${client} ${event}`
+}
+
+/** Returns the same for Windows, where Node starts the hook: for cmd and PowerShell alike. */
+export function windowsCommand(client: ClientName, event: HookEvent): string {
+  return `node -e "${RUN_NODE_FORM}" ${client} ${event}`
+}

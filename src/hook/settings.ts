@@ -1,0 +1,205 @@
+/**
+ * The hook's settings: key `hooks.preEdit` of the user's config file, then of `.signalbox.json` at the
+ * project's root, key by key. What is wrong in them is named in a warning, and the default holds there.
+ */
+
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { compilePattern, GlobError, matchesPath, normalizePattern } from "../domain/glob.ts"
+import { modeOf, type ReservationMode } from "../domain/reservation.ts"
+import { HOOK_RESERVATION_SECONDS_DEFAULT, RESERVATION_SECONDS_MAX } from "../limits.ts"
+
+export const PROJECT_CONFIG_FILE = ".signalbox.json"
+
+export interface HookSettings {
+  enabled: boolean
+  autoReserve: boolean
+  defaultMode: ReservationMode
+  /** In seconds. */
+  reservationDuration: number
+  blockConflicts: boolean
+  showGuidance: boolean
+  allowOverrides: boolean
+  requireAdminApproval: boolean
+  releaseOnCommit: boolean
+  exclusivePatterns: readonly string[]
+  ignorePatterns: readonly string[]
+}
+
+export const HOOK_SETTINGS_DEFAULT: HookSettings = {
+  enabled: true,
+  autoReserve: true,
+  defaultMode: "shared",
+  reservationDuration: HOOK_RESERVATION_SECONDS_DEFAULT,
+  blockConflicts: true,
+  showGuidance: true,
+  allowOverrides: true,
+  requireAdminApproval: false,
+  releaseOnCommit: false,
+  exclusivePatterns: [
+    "**/package-lock.json",
+    "**/npm-shrinkwrap.json",
+    "**/yarn.lock",
+    "**/pnpm-lock.yaml",
+    "**/bun.lock",
+    "**/bun.lockb",
+    "**/deno.lock",
+    "**/Cargo.lock",
+    "**/go.sum",
+    "**/poetry.lock",
+    "**/uv.lock",
+    "**/Pipfile.lock",
+    "**/pdm.lock",
+    "**/Gemfile.lock",
+    "**/composer.lock",
+    "**/mix.lock",
+    "**/pubspec.lock",
+    "**/Podfile.lock",
+    "**/Package.resolved",
+    "**/gradle.lockfile",
+    "**/packages.lock.json",
+    "**/flake.lock",
+    "**/migrations/**",
+    "**/schema.sql",
+    ".github/workflows/**",
+  ],
+  ignorePatterns: [
+    "**/.git/**",
+    "**/node_modules/**",
+    "**/dist/**",
+    "**/build/**",
+    "**/coverage/**",
+    "**/*.log",
+    "**/.DS_Store",
+  ],
+}
+
+export interface ReadSettings {
+  settings: HookSettings
+  /** One sentence each: the file, the key, the rule. */
+  warnings: string[]
+}
+
+/** Reads the settings of a project; never fails. `projectRoot` is undefined outside of any. */
+export function readHookSettings(userConfigPath: string, projectRoot: string | undefined): ReadSettings {
+  const read: ReadSettings = { settings: { ...HOOK_SETTINGS_DEFAULT }, warnings: [] }
+  applyFile(read, userConfigPath)
+  if (projectRoot !== undefined) applyFile(read, join(projectRoot, PROJECT_CONFIG_FILE))
+  return read
+}
+
+/** Whether one of the patterns matches a path, relative to the project's root. */
+export function matchesAny(patterns: readonly string[], path: string): boolean {
+  return patterns.some((pattern) => matchesPath(compilePattern(normalizePattern(pattern)), path))
+}
+
+/** Returns the mode in which the hook reserves a path. */
+export function modeFor(settings: HookSettings, path: string): ReservationMode {
+  return modeOf({
+    exclusive: matchesAny(settings.exclusivePatterns, path) || settings.defaultMode === "exclusive",
+  })
+}
+
+function applyFile(read: ReadSettings, file: string): void {
+  let text: string
+  try {
+    text = readFileSync(file, "utf8")
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code !== "ENOENT" && code !== "ENOTDIR") read.warnings.push(`${file} cannot be read: ${message}`)
+    return
+  }
+  const preEdit = preEditOf(read, file, text)
+  for (const [key, value] of Object.entries(preEdit)) {
+    const rule = RULES.get(key)
+    if (rule === undefined) {
+      read.warnings.push(
+        `${file}: hooks.preEdit.${key} is unknown; known are ${[...RULES.keys()].join(", ")}`,
+      )
+    } else if (!rule.accepts(value)) {
+      read.warnings.push(`${file}: hooks.preEdit.${key} must be ${rule.text}; it is left as it was`)
+    } else {
+      read.settings = { ...read.settings, [key]: value }
+    }
+  }
+}
+
+function preEditOf(read: ReadSettings, file: string, text: string): object {
+  try {
+    const parsed: unknown = JSON.parse(text.replace(/^\uFEFF/, ""))
+    const hooks = isObject(parsed) ? (parsed.hooks ?? {}) : null
+    const preEdit = isObject(hooks) ? (hooks.preEdit ?? {}) : null
+    if (isObject(preEdit)) return preEdit
+    read.warnings.push(`${file}: hooks.preEdit must be an object; the defaults hold`)
+  } catch (error) {
+    read.warnings.push(`${file} cannot be read as JSON, the defaults hold: ${(error as Error).message}`)
+  }
+  return {}
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+interface Rule {
+  /** What a value must be, for warnings. */
+  text: string
+  accepts(value: unknown): boolean
+}
+
+const BOOLEAN: Rule = { text: "true or false", accepts: (value) => typeof value === "boolean" }
+const PATTERNS: Rule = {
+  text: 'an array of patterns such as "src/**"',
+  accepts: (value) => Array.isArray(value) && value.every(isPattern),
+}
+const MODE: Rule = {
+  text: '"shared" or "exclusive"',
+  accepts: (value) => value === "shared" || value === "exclusive",
+}
+const SECONDS: Rule = {
+  text: `a whole number of seconds, 1 to ${RESERVATION_SECONDS_MAX}`,
+  accepts: (value) =>
+    Number.isInteger(value) && Number(value) >= 1 && Number(value) <= RESERVATION_SECONDS_MAX,
+}
+
+const RULES = new Map<string, Rule>(
+  Object.entries({
+    enabled: BOOLEAN,
+    autoReserve: BOOLEAN,
+    defaultMode: MODE,
+    reservationDuration: SECONDS,
+    blockConflicts: BOOLEAN,
+    showGuidance: BOOLEAN,
+    allowOverrides: BOOLEAN,
+    requireAdminApproval: BOOLEAN,
+    releaseOnCommit: BOOLEAN,
+    exclusivePatterns: PATTERNS,
+    ignorePatterns: PATTERNS,
+  } satisfies Record<keyof HookSettings, Rule>),
+)
+
+/** What each setting does, in the order of the documentation. */
+export const HOOK_SETTINGS_DOCUMENTED: Record<keyof HookSettings, string> = {
+  enabled: "whether the hook looks at edits at all",
+  autoReserve: "reserve what is edited when nobody else's reservation stands in the way",
+  defaultMode: "the mode of such a reservation: shared lets others edit too",
+  reservationDuration: "how long it lasts, in seconds",
+  blockConflicts: "block an edit that conflicts; otherwise only warn",
+  showGuidance: "say what can be done instead, and tell once who shares a file",
+  allowOverrides: "whether a holder can be overridden in an emergency",
+  requireAdminApproval: "an override waits for `signalbox override approve`",
+  releaseOnCommit: "a commit releases its files (needs `signalbox install git`)",
+  exclusivePatterns: "files that are always reserved exclusively",
+  ignorePatterns: "files that are never reserved nor blocked",
+}
+
+function isPattern(value: unknown): boolean {
+  if (typeof value !== "string") return false
+  try {
+    compilePattern(normalizePattern(value))
+    return true
+  } catch (error) {
+    if (error instanceof GlobError) return false
+    throw error
+  }
+}
