@@ -1,11 +1,10 @@
-/** What the process does: serve a client, or run one command. Exit codes: 0 done, 1 failed, 2 wrong use. */
+/** What the process does: serve a client, or run one command. How it ends is told by `exit-codes.ts`. */
 
 import { readConfig } from "./config.ts"
 import { AppError } from "./errors.ts"
+import { EXIT_DONE, exitCodeOf } from "./exit-codes.ts"
 import { hasClient } from "./input.ts"
-
-const EXIT_FAILED = 1
-const EXIT_WRONG_USE = 2
+import type { App } from "./operations/app.ts"
 
 // Nobody may be reading the log any more; what cannot be logged must not end the server.
 process.stderr.on("error", () => {})
@@ -15,7 +14,7 @@ try {
 } catch (error) {
   if (!(error instanceof AppError)) throw error
   process.stderr.write(`signalbox: ${error.text}\n`)
-  process.exitCode = error.code === "invalid" ? EXIT_WRONG_USE : EXIT_FAILED
+  process.exitCode = exitCodeOf(error.code)
 }
 
 async function run(): Promise<number> {
@@ -23,6 +22,7 @@ async function run(): Promise<number> {
   if (!isPlain || !hasClient()) return (await import("./program.ts")).runProgram()
   // What coding agents start has no arguments, and starts sooner without a command line to read.
   const config = readConfig({ env: process.env, workingFolder: process.cwd() })
-  await (await import("./mcp/stdio.ts")).runStdioServer(config, {})
-  return 0
+  const startCompanion = async (app: App) => (await import("./serve.ts")).startListener(app)
+  await (await import("./mcp/stdio.ts")).runStdioServer(config, {}, startCompanion)
+  return EXIT_DONE
 }

@@ -2,9 +2,12 @@
 
 import type { Config } from "../config.ts"
 
-/** Returns the instructions, with the defaults that this server was configured with. */
+/**
+ * Returns the instructions, with the defaults that this server was configured with: those of one client,
+ * so a server of many clients gives none.
+ */
 export function serverInstructions(
-  config: Pick<Config, "project" | "program" | "model" | "workingFolder">,
+  config: Partial<Pick<Config, "project" | "program" | "model" | "workingFolder">>,
 ): string {
   const defaults = [
     stated("project_key", config.project ?? config.workingFolder),

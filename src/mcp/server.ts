@@ -13,11 +13,14 @@ import { actionOf, type Operation } from "../operations/operation.ts"
 import { type Resource, readResource, uriTemplateOf } from "../resources/resource.ts"
 import { completeParameter } from "./completion.ts"
 import { isStatic, resourceDefinition, resourceTemplateDefinition, toolDefinition } from "./definitions.ts"
+import { type Defaults, promptDefinitions, promptMessages } from "./prompts.ts"
 
 export interface ServerParts {
   operations: readonly Operation[]
   resources: readonly Resource[]
   instructions: string
+  /** What prompts name, where it is configured. */
+  defaults?: Defaults
   version: string
   log: Log
   /** Opens the app on the first request that needs it, and returns the same one from then on. */
@@ -29,7 +32,10 @@ export function createServer(parts: ServerParts): Server {
   const { operations, resources, log } = parts
   const server = new Server(
     { name: "signalbox", title: "signalbox", version: parts.version },
-    { capabilities: { tools: {}, resources: {}, completions: {} }, instructions: parts.instructions },
+    {
+      capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
+      instructions: parts.instructions,
+    },
   )
   const byName = new Map(operations.map((operation) => [operation.name, operation]))
 
@@ -66,6 +72,10 @@ export function createServer(parts: ServerParts): Server {
       throw protocolError(error, uri, `Failed to read resource: ${reasonOf(error, log, uri)}`)
     }
   })
+  server.setRequestHandler("prompts/list", () => ({ prompts: promptDefinitions() }))
+  server.setRequestHandler("prompts/get", ({ params }) =>
+    promptMessages(params.name, params.arguments ?? {}, parts.defaults ?? NO_DEFAULTS),
+  )
   server.setRequestHandler("completion/complete", async ({ params: { ref, argument, context } }) => {
     const uri = ref.type === "ref/resource" ? ref.uri : ""
     if (!resources.some((resource) => uriTemplateOf(resource) === uri)) {
@@ -81,6 +91,8 @@ export function createServer(parts: ServerParts): Server {
   })
   return server
 }
+
+const NO_DEFAULTS: Defaults = { project: undefined, program: undefined, model: undefined }
 
 function toolResult(text: string) {
   return { content: [{ type: "text" as const, text: cutToFit(text) }] }

@@ -3,6 +3,7 @@
  * first request that needs it, and it ends when stdin ends, on a signal, or when its parent dies.
  */
 
+import { Console } from "node:console"
 import { PassThrough } from "node:stream"
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio"
 import type { Config } from "../config.ts"
@@ -18,8 +19,20 @@ import { createServer } from "./server.ts"
 
 const PARENT_CHECK_MS = 1_000
 
-/** Serves MCP on stdin and stdout until the client is gone; resolves when everything is closed. */
-export async function runStdioServer(config: Config, selection: Selection): Promise<void> {
+/** Starts what else a server process does beside its client, once the app is open. */
+export type StartCompanion = (app: App) => Promise<{ close(): Promise<void> }>
+
+/**
+ * Serves MCP on stdin and stdout until the client is gone; resolves when everything is closed. The
+ * companion is started by the first request that opens the app, and ends before it closes.
+ */
+export async function runStdioServer(
+  config: Config,
+  selection: Selection,
+  startCompanion?: StartCompanion,
+): Promise<void> {
+  // stdout is the protocol's: what a library says in passing must not break it.
+  globalThis.console = new Console(process.stderr)
   const log = createLog(config.logLevel)
   const version = packageVersion()
   let opening: Promise<App> | undefined
@@ -31,12 +44,19 @@ export async function runStdioServer(config: Config, selection: Selection): Prom
     })
     return opening
   }
-  const openLazily = async () => (await import("../app.ts")).openApp(config, { log })
+  let companion: ReturnType<StartCompanion> | undefined
+  const openLazily = async () => {
+    const opened = await (await import("../app.ts")).openApp(config, { log })
+    companion ??= startCompanion?.(opened)
+    companion?.catch((error: unknown) => log.warn("the listener cannot be started", { error }))
+    return opened
+  }
   const operations = selectOperations(OPERATIONS, selection)
   const parts = {
     operations,
     resources: RESOURCES,
     instructions: serverInstructions(config),
+    defaults: config,
     version,
     log,
     app,
@@ -68,6 +88,9 @@ export async function runStdioServer(config: Config, selection: Selection): Prom
   await handle.close()
   // An open stdin would keep the process alive, deaf, after a signal or when the parent died.
   process.stdin.destroy()
+  await companion
+    ?.then((started) => started.close())
+    .catch((error: unknown) => log.warn("closing the listener failed", { error }))
   await opening
     ?.then((opened) => opened.close())
     .catch((error: unknown) => log.warn("closing failed", { error }))

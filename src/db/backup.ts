@@ -1,0 +1,178 @@
+/**
+ * Copies of the database file, made and put back while other processes may be using it. A copy is one
+ * consistent state, whatever is written meanwhile, and stands in one file without a log beside it.
+ */
+
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from "node:fs"
+import { dirname } from "node:path"
+import BetterSqlite3 from "better-sqlite3"
+import { AppError } from "../errors.ts"
+import { requireUsable } from "./migrate.ts"
+
+/** How long SQLite waits for whoever is just recovering or closing the file. */
+const BUSY_MS_MAX = 5_000
+/** What SQLite keeps beside a database: its log, and the index of the log. */
+const SIDE_FILES = ["-wal", "-shm"] as const
+
+/** A copy that was checked. */
+export interface CheckedCopy {
+  schemaVersion: number
+}
+
+/**
+ * Copies the database at `path` to `target`, mode 0600, once it is found to be whole. `target` appears whole
+ * or not at all. Fails with `refused` when it exists and may not be replaced, with `unavailable` when `path` is no
+ * database of ours that this version knows, or is damaged.
+ */
+export function backUp(
+  path: string,
+  target: string,
+  terms: { replaces: boolean; knownVersion: number },
+): CheckedCopy {
+  if (!terms.replaces && existsSync(target)) {
+    throw new AppError("refused", `${target} exists`, {
+      hint: "Name another file, or replace it with --force.",
+    })
+  }
+  return withPart(target, (part) => {
+    const copy = copyChecked(
+      path,
+      part,
+      terms.knownVersion,
+      "Bring back an earlier state with `signalbox restore`.",
+    )
+    renameSync(part, target)
+    return copy
+  })
+}
+
+/**
+ * Puts the copy in `source` in the place of the database at `path`, in one step; what was there is kept at
+ * `kept`. Nothing is changed when `source` fails its check. Processes that have the old file open go on
+ * with that one, so there should be none.
+ */
+export function restore(
+  source: string,
+  path: string,
+  terms: { kept: string; knownVersion: number },
+): CheckedCopy {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  return withPart(path, (part) => {
+    const copy = copyChecked(source, part, terms.knownVersion, "Name a file that `signalbox backup` made.")
+    if (existsSync(path)) keep(path, terms.kept)
+    // A log of the old file beside the new one would be taken for the new one's.
+    for (const side of SIDE_FILES) rmSync(`${path}${side}`, { force: true })
+    renameSync(part, path)
+    return copy
+  })
+}
+
+/** Returns the schema version of the database at `path` without changing it; null when it is none of ours. */
+export function schemaVersionOf(path: string): number | null {
+  try {
+    const connection = open(path, { readonly: true })
+    try {
+      requireUsable(connection, path, Number.MAX_SAFE_INTEGER)
+      return versionIn(connection)
+    } finally {
+      connection.close()
+    }
+  } catch {
+    return null
+  }
+}
+
+function versionIn(connection: BetterSqlite3.Database): number {
+  return connection.pragma("user_version", { simple: true }) as number
+}
+
+/** Copies one consistent state of a database into an empty file, after checking that it is whole and ours. */
+function copyChecked(source: string, target: string, knownVersion: number, hint: string): CheckedCopy {
+  const unusable = (why: string) => new AppError("unavailable", `${source} ${why}`, { hint })
+  const connection = open(source, { readonly: true })
+  try {
+    requireUsable(connection, source, knownVersion)
+    const schemaVersion = versionIn(connection)
+    if (schemaVersion === 0) throw unusable("is empty")
+    const [verdict] = connection.pragma("integrity_check(1)") as { integrity_check: string }[]
+    if (verdict?.integrity_check !== "ok") throw unusable(`is damaged: ${verdict?.integrity_check}`)
+    connection.prepare("VACUUM INTO ?").run(target)
+    flush(target)
+    return { schemaVersion }
+  } catch (error) {
+    const isUnreadable =
+      error instanceof BetterSqlite3.SqliteError && /^SQLITE_(NOTADB|CORRUPT)/.test(error.code)
+    throw isUnreadable ? unusable(`cannot be read as a database: ${error.message}`) : error
+  } finally {
+    connection.close()
+  }
+}
+
+function open(path: string, { readonly }: { readonly: boolean }): BetterSqlite3.Database {
+  if (!existsSync(path))
+    throw new AppError("not_found", `there is no file ${path}`, { hint: "Check the path." })
+  try {
+    return new BetterSqlite3(path, { readonly, fileMustExist: true, timeout: BUSY_MS_MAX })
+  } catch (error) {
+    throw new AppError("unavailable", `${path} cannot be opened: ${(error as Error).message}`, {
+      hint: "Name a file that you may read.",
+    })
+  }
+}
+
+/** Keeps the database at `path` as one file, or, when SQLite cannot read it, its files as they are. */
+function keep(path: string, kept: string): void {
+  createEmpty(kept)
+  try {
+    // Whoever is the last to close it puts its log into the file.
+    const connection = open(path, { readonly: false })
+    try {
+      connection.prepare("VACUUM INTO ?").run(kept)
+    } finally {
+      connection.close()
+    }
+  } catch {
+    for (const part of ["", "-wal"])
+      if (existsSync(`${path}${part}`)) copyFileSync(`${path}${part}`, `${kept}${part}`)
+  }
+}
+
+/** Runs `work` with an empty file beside `target`, which is gone afterwards unless `work` has moved it. */
+function withPart<T>(target: string, work: (part: string) => T): T {
+  const part = `${target}.part`
+  try {
+    createEmpty(part)
+    return work(part)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error
+    throw new AppError("unavailable", `${target} cannot be written: ${(error as Error).message}`, {
+      hint: "Check the path, its permissions and the free space.",
+    })
+  } finally {
+    rmSync(part, { force: true })
+  }
+}
+
+/** SQLite writes into an empty file, which is made here because all of the mail will be in it. */
+function createEmpty(path: string): void {
+  rmSync(path, { force: true })
+  closeSync(openSync(path, "wx", 0o600))
+}
+
+function flush(path: string): void {
+  const file = openSync(path, "r+")
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}

@@ -1,0 +1,216 @@
+/**
+ * The listener's HTTP: guards, finds the route, checks the key, counts, checks the input, runs, and gives
+ * every response its headers.
+ */
+
+import type { HttpBindings } from "@hono/node-server"
+import { type Context, Hono } from "hono"
+import type { ApiKey } from "../domain/api-key.ts"
+import type { ApiName, RateState } from "../domain/plan-limits.ts"
+import { resetSecond } from "../domain/plan-limits.ts"
+import { AppError } from "../errors.ts"
+import { BODY_BYTES_MAX } from "../limits.ts"
+import type { App } from "../operations/app.ts"
+import { authenticateBearer, bearerOf } from "../operations/keys.ts"
+import { countRequest, rateStateOf } from "../operations/plan-limits.ts"
+import { type Failure, failureBody, failureOf, HttpFailure } from "./failure.ts"
+import { guardRequest, type RequestFacts, tooLarge } from "./guard.ts"
+import { checkBody, checkParameters, checkQuery } from "./request-input.ts"
+import type { AnyRoute, RawRoute, Route } from "./route.ts"
+
+interface Env {
+  Bindings: HttpBindings
+  Variables: { key: ApiKey; route: AnyRoute }
+}
+type Call = Context<Env>
+
+export interface HttpApp {
+  /** Answers a request that Node's server has read; never fails. */
+  fetch(request: Request, bindings: HttpBindings): Response | Promise<Response>
+  /** Answers what never became a request. */
+  refuse(failure: Failure): Promise<Response>
+}
+
+export interface HttpAppOptions {
+  app: App
+  routes: readonly AnyRoute[]
+  /** Called when a key was refused: the local key may have been replaced. */
+  onRefusedKey?: () => void
+}
+
+/** Mounts routes on an app. */
+export function createHttpApp({ app, routes, onRefusedKey }: HttpAppOptions): HttpApp {
+  const hono = new Hono<Env>()
+  hono.use(async (call, next) => {
+    await next()
+    const headers = await commonHeaders(app, call.get("key"), apiOf(call))
+    for (const [name, value] of Object.entries(headers)) call.header(name, value)
+    if (!call.res.headers.has("Cache-Control")) call.header("Cache-Control", "no-store")
+  })
+  hono.use(async (call, next) => {
+    const { incoming } = call.env
+    const refusal = guardRequest(factsOf(incoming), incoming.socket.localPort ?? 0, capOf(routes, call))
+    if (refusal !== null) throw new HttpFailure(refusal)
+    await next()
+  })
+  // A path without parameters wins over another that matches too.
+  const ordered = [...routes].sort((one, other) => parameterCount(one) - parameterCount(other))
+  for (const path of new Set(ordered.map((route) => route.path))) {
+    const atPath = ordered.filter((route) => route.path === path)
+    for (const route of atPath) hono.on(route.method, path, (call) => answer(app, route, call))
+    const allowed = atPath.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ")
+    hono.all(path, (call) => {
+      const message = `${call.req.method} is not possible here; allowed: ${allowed}`
+      throw new HttpFailure({ status: 405, message, headers: { Allow: allowed } })
+    })
+  }
+  hono.notFound((call) => {
+    const message = `${call.req.path} does not exist; /openapi.json lists what does`
+    return failed(apiOf(call), { status: 404, message })
+  })
+  hono.onError((error, call) => {
+    const route = call.get("route")
+    const where = `${call.req.method} ${route?.path ?? "before any route"}`
+    const failure = failureOf(error, app.log, where, invalidStatusOf(route))
+    if (failure.status === 401) onRefusedKey?.()
+    return failed(apiOf(call), withChallenge(failure, call.req.raw.headers))
+  })
+  return {
+    fetch: (request, bindings) => hono.fetch(request, bindings),
+    refuse: async (failure) => {
+      const response = failed("coordination", failure)
+      const headers = await commonHeaders(app, undefined, "coordination")
+      for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
+      return response
+    },
+  }
+}
+
+async function answer(app: App, route: AnyRoute, call: Call): Promise<Response> {
+  call.set("route", route)
+  if ("answer" in route) return jsonResponse(route.answer())
+  const authorization = call.req.header("authorization") ?? null
+  const key = await authenticateBearer(app, authorization)
+  call.set("key", key)
+  if (route.isLimited) await countRequest(app, key, route.api)
+  // Operations authenticate by the configuration, so each caller gets a view with his own key in it.
+  const view = { ...app, config: { ...app.config, apiKey: bearerOf(authorization) } }
+  const context = { app: view, key, nowMs: app.now() }
+  const body = await readBody(call.req.raw, route.bodyBytesMax ?? BODY_BYTES_MAX)
+  if ("handle" in route) return route.handle(context, withBody(call, route, body))
+  return jsonResponse(await route.run(context, inputOf(call, route, body)))
+}
+
+function inputOf(call: Call, route: Route, body: Uint8Array) {
+  return {
+    parameters: checkParameters(route, call.req.param()),
+    query: checkQuery(route, new URL(call.req.url).searchParams),
+    body: checkBody(route, body),
+  }
+}
+
+function withBody(call: Call, route: RawRoute, bytes: Uint8Array<ArrayBuffer>): Request {
+  const { headers, signal } = call.req.raw
+  const body = route.method === "GET" ? null : bytes
+  return new Request(call.req.url, { method: call.req.method, headers, signal, body })
+}
+
+/** Reads a body whole; fails with 413 beyond the cap, also when its size was not declared. */
+async function readBody(request: Request, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
+  if (request.method === "GET" || request.method === "HEAD") return new Uint8Array()
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  try {
+    // The guard has seen a declared size, and Node's server holds a client to it.
+    if (request.headers.has("content-length")) return new Uint8Array(await request.arrayBuffer())
+    for await (const chunk of request.body ?? []) {
+      bytes += chunk.length
+      if (bytes > bytesMax) break
+      chunks.push(chunk)
+    }
+  } catch {
+    throw new HttpFailure({ status: 400, message: "the body was cut off" })
+  }
+  if (bytes > bytesMax) throw new HttpFailure(tooLarge(bytesMax))
+  return new Uint8Array(Buffer.concat(chunks))
+}
+
+function factsOf({ method = "GET", url = "", headers }: HttpBindings["incoming"]): RequestFacts {
+  return {
+    method,
+    target: url,
+    host: headers.host,
+    origin: headers.origin,
+    secFetchSite: headers["sec-fetch-site"]?.toString(),
+    contentType: headers["content-type"],
+    contentLength: headers["content-length"],
+    isChunked: headers["transfer-encoding"] !== undefined,
+  }
+}
+
+function capOf(routes: readonly AnyRoute[], { req }: Call): number {
+  const route = routes.find(({ path, method }) => path === req.path && method === req.method)
+  return route?.bodyBytesMax ?? BODY_BYTES_MAX
+}
+
+function parameterCount({ path }: AnyRoute): number {
+  return path.split("/").filter((segment) => segment.startsWith(":")).length
+}
+
+function jsonResponse({ status, body }: { status: number; body?: unknown }): Response {
+  return body === undefined ? new Response(null, { status }) : Response.json(body, { status })
+}
+
+/** Tells how to authenticate (RFC 6750, section 3): with an error only when a token was given. */
+function withChallenge(failure: Failure, headers: Headers): Failure {
+  if (failure.status !== 401) return failure
+  const error = headers.has("authorization") ? ', error="invalid_token"' : ""
+  return {
+    ...failure,
+    headers: { ...failure.headers, "WWW-Authenticate": `Bearer realm="signalbox"${error}` },
+  }
+}
+
+function failed(api: ApiName, failure: Failure): Response {
+  const headers = new Headers(failure.headers)
+  if (failure.retryAfterSeconds !== undefined) headers.set("Retry-After", String(failure.retryAfterSeconds))
+  return Response.json(failureBody(api, failure), { status: failure.status, headers })
+}
+
+/** Returns the headers that every response carries. */
+async function commonHeaders(
+  app: App,
+  key: ApiKey | undefined,
+  api: ApiName,
+): Promise<Record<string, string>> {
+  const state = await stateOf(app, key, api)
+  return {
+    "X-RateLimit-Limit": String(state.limit),
+    "X-RateLimit-Remaining": String(state.remaining),
+    "X-RateLimit-Reset": String(resetSecond(state, app.now())),
+    "X-Content-Type-Options": "nosniff",
+  }
+}
+
+/** A database that fails must not keep a response back that is ready. */
+async function stateOf(app: App, key: ApiKey | undefined, api: ApiName): Promise<RateState> {
+  try {
+    return await rateStateOf(app, key, api)
+  } catch (error) {
+    if (!(error instanceof AppError)) app.log.error("the rate limits cannot be read", { error })
+    return rateStateOf(app, undefined, api)
+  }
+}
+
+function invalidStatusOf(route: AnyRoute | undefined): 400 | 422 {
+  return route !== undefined && "run" in route ? route.invalidBodyStatus : 400
+}
+
+/** The API that a call belongs to, also where no route is. */
+function apiOf(call: Call): ApiName {
+  const route = call.get("route")
+  if (route !== undefined) return route.api
+  if (/^\/api\/v1\/memories(\/|$)/.test(call.req.path)) return "memory"
+  if (/^\/api\/v1\/documentation(\/|$)/.test(call.req.path)) return "documentation"
+  return "coordination"
+}

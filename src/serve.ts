@@ -1,0 +1,55 @@
+/**
+ * The listener put together: routes, MCP and the life of the port. Here alone the two outer layers meet;
+ * it is loaded when a listener starts, never before.
+ */
+
+import type { HttpApp } from "./http/app.ts"
+import { createHttpApp } from "./http/app.ts"
+import { productRoutes, withPublicRoutes } from "./http/index.ts"
+import { type ListenerState, startListener as listen } from "./http/listener.ts"
+import { mcpRoute } from "./http/mcp-route.ts"
+import { createMcpOverHttp } from "./mcp/http.ts"
+import { serverInstructions } from "./mcp/instructions.ts"
+import type { App } from "./operations/app.ts"
+import { OPERATIONS } from "./operations/index.ts"
+import { packageVersion } from "./package-root.ts"
+import { RESOURCES } from "./resources/index.ts"
+
+/**
+ * Starts what listens for HTTP on this machine, or stands by while another process does. Closing it
+ * answers what was accepted, for a second at most.
+ */
+export function startListener(
+  app: App,
+  onState?: (state: ListenerState) => void,
+): { close(): Promise<void> } {
+  const served = servedHttp(app)
+  const listener = listen({ app, makeHttp: served.makeHttp, ...(onState === undefined ? {} : { onState }) })
+  return {
+    async close() {
+      await listener.close()
+      await served.close()
+    },
+  }
+}
+
+/** Returns everything that a listener serves, for any URL that it may get. */
+export function servedHttp(app: App): {
+  makeHttp(url: string, onRefusedKey: () => void): HttpApp
+  close(): Promise<void>
+} {
+  const version = packageVersion()
+  const mcp = createMcpOverHttp({
+    operations: OPERATIONS,
+    resources: RESOURCES,
+    instructions: serverInstructions({}),
+    version,
+    log: app.log,
+  })
+  const routes = [...productRoutes(), mcpRoute(mcp.answer)]
+  return {
+    makeHttp: (url, onRefusedKey) =>
+      createHttpApp({ app, routes: withPublicRoutes(routes, url, version), onRefusedKey }),
+    close: mcp.close,
+  }
+}
