@@ -1,0 +1,44 @@
+/** The git hooks of one repository: commits release what they settle, and a commit is checked beforehand. */
+
+import { execFileSync } from "node:child_process"
+import { join } from "node:path"
+import { shellCommand } from "../../hook/command.ts"
+import type { Client } from "../client.ts"
+
+const GIT_TIMEOUT_MS = 5_000
+
+const COMMITTED = "git -c core.quotePath=false diff-tree --root --no-commit-id --name-only -r -m HEAD"
+const STAGED = "git -c core.quotePath=false diff --cached --name-only"
+
+export const git: Client = {
+  name: "git",
+  title: "git",
+  traces: () => [],
+  files(place) {
+    const folder = place.scope === "project" ? hookFolderOf(place.root) : undefined
+    if (folder === undefined) return []
+    // A commit that stands already can neither fail nor be told anything.
+    const release = `${COMMITTED} 2>/dev/null | ${shellCommand("git", "post-commit")} >/dev/null 2>&1 || :`
+    const check = `${STAGED} 2>/dev/null | ${shellCommand("git", "pre-commit")} || exit 1`
+    return [
+      { form: "block", path: join(folder, "post-commit"), role: "hook", lines: [release] },
+      { form: "block", path: join(folder, "pre-commit"), role: "hook", lines: [check] },
+    ]
+  },
+  notes: () => [],
+}
+
+/** Returns where git looks for the hooks of a work tree, by core.hooksPath or else; undefined outside of one. */
+function hookFolderOf(root: string): string | undefined {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^GIT_(?!CONFIG)/.test(name))
+  try {
+    const output = execFileSync(
+      "git",
+      ["-C", root, "rev-parse", "--path-format=absolute", "--git-path", "hooks"],
+      { env: Object.fromEntries(inherited), timeout: GIT_TIMEOUT_MS, encoding: "utf8", stdio: "pipe" },
+    )
+    return output.trim()
+  } catch {
+    return undefined
+  }
+}

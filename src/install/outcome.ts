@@ -1,0 +1,33 @@
+/** What happened to one file, for people and for programs. */
+
+import { AppError } from "../errors.ts"
+import type { TargetName } from "./client.ts"
+
+export type Action = "created" | "changed" | "unchanged" | "restored" | "deleted" | "left-alone" | "failed"
+
+export interface Outcome {
+  client: TargetName
+  path: string
+  action: Action
+  /** Why something was left alone, or what failed. */
+  reasons: string[]
+  /** What would change, when nothing is to be written. */
+  diff?: string
+}
+
+/** Runs the work on one file; what users cause becomes a failed outcome, so that other files go on. */
+export function outcomeOf<T>(client: TargetName, path: string, work: () => T): T | Outcome {
+  try {
+    return work()
+  } catch (error) {
+    const reason = error instanceof AppError ? error.text : systemReason(error)
+    return { client, path, action: "failed", reasons: [reason] }
+  }
+}
+
+/** Returns the reason of an error of the file system; any other error is a defect and thrown on. */
+function systemReason(error: unknown): string {
+  const { code, message, syscall } = error as NodeJS.ErrnoException
+  if (code === undefined || syscall === undefined) throw error
+  return `${message}. Check its permissions, then run the command again.`
+}

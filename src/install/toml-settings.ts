@@ -1,0 +1,163 @@
+/**
+ * Our table in a TOML file: appended as text below a comment, and cut out again by its header, because
+ * clients write tables of their own anywhere around it. The library only reads: it decides whether a text
+ * is valid and whether an edit changed what it should and nothing else.
+ */
+
+import { isDeepStrictEqual } from "node:util"
+import { parse, TomlError } from "smol-toml"
+import { assert, invalid } from "../errors.ts"
+import type { TomlSettings } from "./client.ts"
+import type { Addition, Edit, Removal, Traces } from "./edit.ts"
+import { startsOurServer } from "./shapes.ts"
+
+const MARK = "# Added by `signalbox install`, removed by `signalbox uninstall`."
+
+type Table = Record<string, unknown>
+
+/** Returns the edit of a TOML file: one table, with everything below it. */
+export function tomlEdit(file: TomlSettings): Edit {
+  return { add: (text) => addTable(file, text), remove: (text, traces) => removeTable(file, text, traces) }
+}
+
+function addTable(file: TomlSettings, text: string): Addition {
+  const before = parseToml(text, file.path)
+  const present = valueAt(before, file.table)
+  const header = `[${file.table.join(".")}]`
+  const lines = [MARK, header, ...file.lines]
+  if (present !== undefined) {
+    const isOurs = isDeepStrictEqual(present, valueAt(parse(lines.join("\n")), file.table))
+    const reason = `${header} is not as we write it, so it stays as it is`
+    return { text, leftAlone: isOurs ? [] : [reason], containers: [] }
+  }
+  const lineBreak = text.includes("\r\n") ? "\r\n" : "\n"
+  const gap = text === "" ? "" : text.endsWith("\n") ? lineBreak : lineBreak + lineBreak
+  const edited = text + gap + lines.map((line) => line + lineBreak).join("")
+  try {
+    const after = parse(edited)
+    assert(
+      isDeepStrictEqual(plain(without(after, file.table)), plain(without(before, file.table))),
+      "TOML kept",
+    )
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    throw invalid(
+      file.path,
+      `has no place for ${header}: ${file.table[0]} is written in a form that cannot be extended`,
+      `Write ${file.table[0]} as tables, or add ours by hand: ${file.lines.join("; ")}`,
+    )
+  }
+  return { text: edited, leftAlone: [], containers: [] }
+}
+
+function removeTable(file: TomlSettings, text: string, traces: Traces): Removal {
+  const before = parseToml(text, file.path)
+  const present = valueAt(before, file.table)
+  if (present === undefined) return { text, leftAlone: [] }
+  const header = `[${file.table.join(".")}]`
+  if (!startsOurServer(present)) {
+    return { text, leftAlone: [`${header} is not as we write it, so it stays as it is`] }
+  }
+  const edited = cutTable(text, file.table)
+  const after = parseToml(edited, file.path)
+  const isCut = valueAt(after, file.table) === undefined
+  if (!isCut || !isDeepStrictEqual(plain(without(after, file.table)), plain(without(before, file.table)))) {
+    throw invalid(file.path, `holds ${header} in a form that cannot be cut out`, "Take it out by hand.")
+  }
+  return { text: traces.isCreated && edited.trim() === "" ? undefined : edited, leftAlone: [] }
+}
+
+function cutTable(text: string, table: readonly string[]): string {
+  const headers = findHeaders(text)
+  const isOurs = (header: Header | undefined) =>
+    header !== undefined && table.every((name, depth) => header.path[depth] === name)
+  const cuts = headers.flatMap((header, index): [number, number][] => {
+    if (!isOurs(header)) return []
+    const following = headers[index + 1]
+    const next = following?.start ?? text.length
+    const remarks = trailingRemarks(text.slice(header.start, next))
+    const isWithin = isOurs(following) && remarks.trim() === ""
+    return [[startWithMark(text, header.start), isWithin ? next : next - remarks.length]]
+  })
+  return cuts.reduceRight((rest, [from, to]) => rest.slice(0, from) + rest.slice(to), text)
+}
+
+/** Returns the blank lines and comments at the end of a section: those belong to what comes next. */
+function trailingRemarks(section: string): string {
+  return /(?<=\n)(?:[ \t\r]*(?:#[^\n]*)?(?:\n|$))*$/.exec(section)?.[0] ?? ""
+}
+
+/** Returns where a table begins when our comment above it, and the blank line that set it apart, are counted in. */
+function startWithMark(text: string, start: number): number {
+  const above = text.slice(0, start)
+  const line = new RegExp(`(?:(?<=\\n)\\r?\\n)?${MARK.replace(/[.`]/g, "\\$&")}\\r?\\n$`).exec(above)
+  return line === null ? start : line.index
+}
+
+interface Header {
+  path: string[]
+  /** Offset of its line. */
+  start: number
+}
+
+const TOKEN =
+  /"""(?:\\[\s\S]|[^\\])*?"""+|'''[\s\S]*?'''+|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*|\n[ \t]*|[[\]{}]/g
+
+/** Finds the table headers of a valid text: a bracket that begins a line outside of any value. */
+function findHeaders(text: string): Header[] {
+  const headers: Header[] = []
+  let depth = 0
+  let headerEnd = 0
+  // A line break before the first line makes all lines alike; offsets are one too high until returned.
+  const padded = `\n${text}`
+  for (const token of padded.matchAll(TOKEN)) {
+    const end = token.index + token[0].length
+    if (token.index < headerEnd) continue
+    if (token[0].startsWith("\n")) {
+      if (depth > 0 || padded[end] !== "[") continue
+      const line = /^[^\n]*/.exec(padded.slice(end))?.[0] ?? ""
+      headers.push({ path: pathOf(parse(line.trim())), start: token.index })
+      headerEnd = end + line.length
+    } else if (/^[[{]$/.test(token[0])) depth += 1
+    else if (/^[\]}]$/.test(token[0])) depth -= 1
+  }
+  return headers
+}
+
+/** Returns the names in a header, from what the header alone parses to. */
+function pathOf(table: unknown): string[] {
+  const inner = Array.isArray(table) ? table[0] : table
+  const [entry] = Object.entries((inner ?? {}) as Table)
+  return entry === undefined ? [] : [entry[0], ...pathOf(entry[1])]
+}
+
+function parseToml(text: string, file: string): Table {
+  try {
+    return parse(text)
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    const reason = error.message.split("\n")[0]?.replace(/^Invalid TOML document: /, "")
+    throw invalid(
+      `${file}:${error.line}`,
+      `is no valid TOML (${reason})`,
+      "Correct the file, then run the command again.",
+    )
+  }
+}
+
+function valueAt(table: Table, path: readonly string[]): unknown {
+  return path.reduce<unknown>((value, name) => (value as Table | undefined)?.[name], table)
+}
+
+/** Returns a table without what stands at a path, and without tables that are empty then. */
+function without(table: Table, [name = "", ...rest]: readonly string[]): Table {
+  const { [name]: inner, ...others } = table
+  if (rest.length === 0 || typeof inner !== "object" || inner === null) return others
+  const left = without(inner as Table, rest)
+  return Object.keys(left).length === 0 ? others : { ...others, [name]: left }
+}
+
+/** Returns a value whose tables can be compared: the parser makes them without a prototype. */
+function plain(value: unknown): unknown {
+  return structuredClone(value)
+}

@@ -1,0 +1,214 @@
+/** `signalbox doctor`: what it finds on a machine that works, and on machines where one thing does not. */
+
+import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest"
+import { openDatabase } from "../../src/app.ts"
+import { doctorCommand, examine, type Finding } from "../../src/commands/doctor.ts"
+import { type Config, readConfig } from "../../src/config.ts"
+import { listenerPaths } from "../../src/http/listener-files.ts"
+import { packageFile } from "../../src/package-root.ts"
+import { createMachine, type TestMachine } from "../install/support.ts"
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+  vi.restoreAllMocks()
+})
+
+/** A machine with the hook, one client and a database, where nothing is wrong. */
+async function createSoundMachine(): Promise<{ machine: TestMachine; config: Config }> {
+  const machine = createMachine()
+  const env = { XDG_DATA_HOME: join(machine.home, "data"), XDG_CONFIG_HOME: join(machine.home, ".config") }
+  vi.stubEnv("XDG_DATA_HOME", env.XDG_DATA_HOME)
+  const config = readConfig({ env, home: machine.home, platform: "linux", workingFolder: machine.project })
+  await (await openDatabase(config.databasePath)).close()
+  machine.install("cursor", "user")
+  mkdirSync(join(machine.dataFolder, "hook"))
+  for (const name of ["hook.sh", "hook.cjs"]) {
+    const own = packageFile(`dist/${name}`)
+    const place = join(machine.dataFolder, "hook", name)
+    if (existsSync(own)) copyFileSync(own, place)
+    else writeFileSync(place, "exit 0\n")
+  }
+  return { machine, config }
+}
+
+function findingAbout(findings: readonly Finding[], about: string): Finding | undefined {
+  return findings.find((finding) => finding.about === about)
+}
+
+async function examineSound(
+  spoil: (world: { machine: TestMachine; config: Config }) => void | Promise<void>,
+) {
+  const world = await createSoundMachine()
+  await spoil(world)
+  return examine(world.config, world.machine.machine)
+}
+
+/** Says beside the database that a listener is at work, which answers with one status. */
+async function listen(config: Config, status: number, mode = 0o600): Promise<void> {
+  const server = createServer((_, response) => response.writeHead(status).end())
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  onTestFinished(() => void server.close())
+  writeRecord(
+    config,
+    { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, pid: process.pid },
+    mode,
+  )
+}
+
+function writeRecord(config: Config, record: object, mode = 0o600): void {
+  const path = listenerPaths(config.databasePath).record
+  writeFileSync(path, JSON.stringify(record))
+  chmodSync(path, mode)
+}
+
+describe("on a sound machine", () => {
+  test("nothing is a problem, and the files that matter are named", async () => {
+    const { machine, config } = await createSoundMachine()
+    await listen(config, 200)
+    const before = machine.tree()
+    const findings = await examine(config, machine.machine)
+    expect(findings.filter(({ state }) => state === "problem")).toEqual([])
+    expect(findingAbout(findings, "runtime")?.text).toBe(`Node ${process.versions.node}`)
+    expect(findingAbout(findings, "database")?.text).toMatch(/signalbox\.db, \d+ KiB, schema \d+$/)
+    expect(findingAbout(findings, "listener")?.text).toMatch(/^http:\S+ answers/)
+    expect(findingAbout(findings, "hook run")?.state).toBe("ok")
+    expect(findingAbout(findings, "Cursor")?.state).toBe("ok")
+    expect(machine.tree()).toEqual(before)
+  })
+
+  test("the command prints JSON and returns", async () => {
+    const { machine, config } = await createSoundMachine()
+    const written = vi.spyOn(process.stdout, "write").mockReturnValue(true)
+    await doctorCommand(config, { json: true }, machine.machine)
+    const [text] = written.mock.calls[0] ?? []
+    expect(JSON.parse(String(text)).findings).toContainEqual(expect.objectContaining({ about: "runtime" }))
+  })
+})
+
+describe("the database", () => {
+  test("may be missing before the first call", async () => {
+    const machine = createMachine()
+    const config = readConfig({
+      env: {},
+      home: machine.home,
+      platform: "linux",
+      workingFolder: machine.project,
+    })
+    const finding = findingAbout(await examine(config, machine.machine), "database")
+    expect(finding).toMatchObject({ state: "ok", text: expect.stringContaining("not there yet") })
+    expect(existsSync(config.databasePath)).toBe(false)
+  })
+
+  test("that is none is a problem", async () => {
+    const findings = await examineSound(({ config }) =>
+      writeFileSync(config.databasePath, "no database".repeat(99)),
+    )
+    expect(findingAbout(findings, "database")).toMatchObject({ state: "problem", advice: expect.any(String) })
+  })
+})
+
+describe("the listener", () => {
+  test.each<[string, (config: Config) => void | Promise<void>, Partial<Finding>]>([
+    ["that never started is none", () => {}, { state: "ok" }],
+    [
+      "of a dead process is none",
+      (config) => writeRecord(config, { url: "http://127.0.0.1:1", pid: 2 ** 22 + 1 }),
+      { state: "ok" },
+    ],
+    [
+      "that refuses is a problem",
+      (config) => writeRecord(config, { url: "http://127.0.0.1:1", pid: process.pid }),
+      { state: "problem" },
+    ],
+    [
+      "that answers an error is a problem",
+      (config) => listen(config, 500),
+      { state: "problem", text: expect.stringContaining("500") },
+    ],
+    [
+      "whose token others can read is a problem",
+      (config) => listen(config, 200, 0o644),
+      { state: "problem", advice: expect.stringContaining("chmod 600") },
+    ],
+    ["whose record says nothing is a problem", (config) => writeRecord(config, {}), { state: "problem" }],
+  ])("%s", async (_, prepare, expected) => {
+    const findings = await examineSound(({ config }) => prepare(config))
+    expect(findingAbout(findings, "listener")).toMatchObject(expected)
+  })
+})
+
+describe("the hook", () => {
+  test("is a warning when nothing was ever installed", async () => {
+    const machine = createMachine()
+    const config = readConfig({
+      env: {},
+      home: machine.home,
+      platform: "linux",
+      workingFolder: machine.project,
+    })
+    const findings = await examine(config, machine.machine)
+    expect(findingAbout(findings, "hook")?.state).toBe("warning")
+    expect(findingAbout(findings, "clients")).toMatchObject({
+      state: "warning",
+      advice: "Run: signalbox install",
+    })
+  })
+
+  test("that blocks a harmless call, and differs from ours, is found out", async () => {
+    const findings = await examineSound(({ machine }) =>
+      machine.write(join(machine.dataFolder, "hook", "hook.sh"), "echo broken >&2\nexit 2\n"),
+    )
+    expect(findingAbout(findings, "hook")).toMatchObject({
+      state: "warning",
+      text: expect.stringContaining("hook.sh"),
+    })
+    expect(findingAbout(findings, "hook run")).toMatchObject({
+      state: "problem",
+      text: "it does not let a harmless call pass: broken",
+    })
+  })
+})
+
+describe("settings", () => {
+  test("that lost our part are a problem, and the command fails after its output", async () => {
+    const { machine, config } = await createSoundMachine()
+    machine.write(join(machine.home, ".cursor", "hooks.json"), `{"version":1,"hooks":{}}`)
+    const findings = await examine(config, machine.machine)
+    expect(findingAbout(findings, "Cursor")).toMatchObject({
+      state: "problem",
+      text: expect.stringContaining("hooks.json does not hold all of signalbox"),
+      advice: "Run: signalbox install cursor",
+    })
+    vi.spyOn(process.stdout, "write").mockReturnValue(true)
+    await expect(doctorCommand(config, {}, machine.machine)).rejects.toThrow("1 problem was found")
+  })
+
+  test("that are broken are a problem", async () => {
+    const findings = await examineSound(({ machine }) =>
+      machine.write(join(machine.home, ".cursor", "mcp.json"), "{"),
+    )
+    expect(findingAbout(findings, "Cursor")?.text).toContain("mcp.json:1 is no valid JSON")
+  })
+
+  test("of our own that are broken are a problem", async () => {
+    const findings = await examineSound(({ machine, config }) => {
+      machine.write(join(machine.project, ".signalbox.json"), "[]")
+      machine.write(config.userConfigPath, "{}")
+    })
+    const about = findings.filter((finding) => finding.about === "configuration")
+    expect(about.map(({ state }) => state)).toEqual(["ok", "problem"])
+    expect(about[1]?.text).toContain(".signalbox.json holds no object")
+  })
+
+  test("whose record is broken do not hide the rest", async () => {
+    const findings = await examineSound(({ machine }) =>
+      machine.write(join(machine.dataFolder, "install.json"), "{"),
+    )
+    expect(findingAbout(findings, "installed clients")?.state).toBe("problem")
+    expect(findingAbout(findings, "database")?.state).toBe("ok")
+  })
+})

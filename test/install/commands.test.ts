@@ -1,0 +1,115 @@
+/** `signalbox install` and `uninstall` as commands: which clients, where, and what is printed. */
+
+import { existsSync, mkdirSync } from "node:fs"
+import { join } from "node:path"
+import { afterEach, expect, test, vi } from "vitest"
+import { installCommand, uninstallCommand } from "../../src/commands/install.ts"
+import { type Config, readConfig } from "../../src/config.ts"
+import { packageFile } from "../../src/package-root.ts"
+import { createMachine, type TestMachine } from "./support.ts"
+
+// Copying the hook needs a built package; what is about settings alone does not.
+const hasHook = existsSync(packageFile("dist/hook.sh")) && existsSync(packageFile("dist/hook.cjs"))
+
+afterEach(() => vi.restoreAllMocks())
+
+function createUser(): { machine: TestMachine; config: Config; printed: () => string } {
+  const machine = createMachine()
+  const env = { XDG_DATA_HOME: join(machine.home, "data") }
+  const config = readConfig({ env, home: machine.home, platform: "linux", workingFolder: machine.project })
+  const lines: string[] = []
+  vi.spyOn(process.stdout, "write").mockImplementation((text) => lines.push(String(text)) > 0)
+  return { machine, config, printed: () => lines.splice(0).join("") }
+}
+
+test("without a name those clients are installed that are found, and uninstalled wherever they were", async () => {
+  const { machine, config, printed } = createUser()
+  mkdirSync(join(machine.home, ".gemini"))
+  mkdirSync(join(machine.home, ".kiro"))
+  const original = machine.tree()
+  const options = { hook: false, json: true }
+  await installCommand(config, [], options, machine.machine)
+  await installCommand(config, ["cursor"], { ...options, scope: "project" }, machine.machine)
+  const [user, project] = printed().split(/(?<=^\})\n/m)
+  expect(JSON.parse(user ?? "").clients.map(({ client }: { client: string }) => client)).toEqual([
+    "gemini",
+    "kiro",
+  ])
+  expect(JSON.parse(project ?? "").clients[0]).toMatchObject({
+    client: "cursor",
+    scope: "project",
+    root: machine.project,
+    files: [{ action: "created", path: join(machine.project, ".cursor", "mcp.json"), reasons: [] }],
+  })
+  await uninstallCommand(config, [], {}, machine.machine)
+  expect(printed()).toMatch(/Gemini CLI(.*\n)+.*Kiro(.*\n)+.*Cursor/)
+  expect(machine.tree()).toEqual(original)
+  await uninstallCommand(config, [], {}, machine.machine)
+  expect(printed()).toBe("Nothing is installed.\n")
+})
+
+test("one scope can be uninstalled alone", async () => {
+  const { machine, config } = createUser()
+  for (const scope of ["user", "project"]) {
+    await installCommand(config, ["cursor"], { hook: false, scope }, machine.machine)
+  }
+  await uninstallCommand(config, [], { scope: "project" }, machine.machine)
+  expect(existsSync(join(machine.project, ".cursor"))).toBe(false)
+  expect(existsSync(join(machine.home, ".cursor"))).toBe(true)
+})
+
+test("a dry run prints the difference and says that nothing was written", async () => {
+  const { machine, config, printed } = createUser()
+  const original = machine.tree()
+  await installCommand(config, ["codex"], { dryRun: true }, machine.machine)
+  expect(printed()).toMatch(/\+\[mcp_servers\.signalbox\](.*\n)+.*Nothing was written/)
+  expect(machine.tree()).toEqual(original)
+  expect(existsSync(join(machine.dataFolder, "hook"))).toBe(false)
+})
+
+test("what the user still has to do is said when something changed", async () => {
+  const { machine, config, printed } = createUser()
+  const install = () => installCommand(config, ["codex"], { hook: false }, machine.machine)
+  await install()
+  expect(printed()).toContain("/hooks")
+  await install()
+  expect(printed()).not.toContain("/hooks")
+})
+
+test("the failure of one client does not stop the others, and fails the command at its end", async () => {
+  const { machine, config, printed } = createUser()
+  machine.write(join(machine.home, ".gemini", "settings.json"), "{")
+  const command = installCommand(config, ["gemini", "cursor"], { hook: false }, machine.machine)
+  await expect(command).rejects.toThrow("not everything could be done for Gemini CLI")
+  expect(printed()).toMatch(/settings\.json:1 is no valid JSON(.*\n)+.*Cursor\S* .*\n.*created/)
+  expect(existsSync(join(machine.home, ".cursor", "mcp.json"))).toBe(true)
+})
+
+test.each<[string, string[], object, string]>([
+  ["an unknown client", ["emacs"], {}, "client must be one of: claude-code, "],
+  ["an unknown scope", ["cursor"], { scope: "team" }, "--scope must be one of: user, project"],
+  ["neither servers nor hooks", ["cursor"], { mcp: false, hook: false }, "leave nothing to do together"],
+  ["nobody on the machine", [], {}, "no coding agent was found on this machine"],
+])("%s is refused", async (_, names, options, message) => {
+  const { machine, config } = createUser()
+  await expect(installCommand(config, names, options, machine.machine)).rejects.toThrow(message)
+})
+
+test("git hooks and project settings need a project", async () => {
+  const { machine, config } = createUser()
+  const atHome = { ...config, workingFolder: machine.home }
+  const options = { hook: false, scope: "project" }
+  await expect(installCommand(atHome, ["cursor"], options, machine.machine)).rejects.toThrow("is no project")
+  await expect(installCommand(atHome, ["git"], {}, machine.machine)).rejects.toThrow("is in no git work tree")
+})
+
+test.runIf(hasHook)("the hook comes with the first client and goes with the last", async () => {
+  const { machine, config } = createUser()
+  const hook = join(machine.dataFolder, "hook", "hook.sh")
+  await installCommand(config, ["cursor", "kiro"], {}, machine.machine)
+  expect(existsSync(hook)).toBe(true)
+  await uninstallCommand(config, ["cursor"], {}, machine.machine)
+  expect(existsSync(hook)).toBe(true)
+  await uninstallCommand(config, [], {}, machine.machine)
+  expect(existsSync(hook)).toBe(false)
+})

@@ -1,0 +1,150 @@
+/** What was installed is run, with a hook in its place that writes down how it was called. */
+
+import { execFileSync, spawnSync } from "node:child_process"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { afterEach, describe, expect, test, vi } from "vitest"
+import { createMachine, type TestMachine } from "./support.ts"
+
+/** Answers every call with one exit code; the call's arguments and input are added to a file. */
+function placeFakeHook(machine: TestMachine, exitCode: number): void {
+  const script = `{ echo "$@"; cat; echo; } >> "${calls(machine)}"\necho "held by BlueLake" >&2\nexit ${exitCode}\n`
+  machine.write(join(machine.dataFolder, "hook", "hook.sh"), script)
+}
+
+function calls(machine: TestMachine): string {
+  return join(machine.home, "data", "calls")
+}
+
+function environment(machine: TestMachine): NodeJS.ProcessEnv {
+  const identity = {
+    GIT_AUTHOR_NAME: "a",
+    GIT_AUTHOR_EMAIL: "a@b.c",
+    GIT_COMMITTER_NAME: "a",
+    GIT_COMMITTER_EMAIL: "a@b.c",
+  }
+  return { ...process.env, ...identity, HOME: machine.home, XDG_DATA_HOME: join(machine.home, "data") }
+}
+
+function git(machine: TestMachine, ...args: string[]) {
+  return spawnSync("git", ["-C", machine.project, ...args], { env: environment(machine), encoding: "utf8" })
+}
+
+/** Commits one file; its name is no plain ASCII. */
+function commit(machine: TestMachine) {
+  machine.write(join(machine.project, "Grüße.txt"), `${Math.random()}`)
+  git(machine, "add", ".")
+  return git(machine, "commit", "--message", "one")
+}
+
+describe("git hooks", () => {
+  test("hand the paths of a commit to the hook, before and after it", () => {
+    const machine = createMachine()
+    placeFakeHook(machine, 0)
+    machine.install("git", "project")
+    expect(commit(machine).status).toBe(0)
+    expect(machine.read(calls(machine))).toBe("git pre-commit\nGrüße.txt\n\ngit post-commit\nGrüße.txt\n\n")
+  })
+
+  test("stop a commit when the hook objects, and show why", () => {
+    const machine = createMachine()
+    placeFakeHook(machine, 2)
+    machine.install("git", "project")
+    const { status, stderr } = commit(machine)
+    expect(status).not.toBe(0)
+    expect(stderr).toContain("held by BlueLake")
+    expect(existsSync(join(machine.project, ".git", "refs", "heads", "main"))).toBe(false)
+  })
+
+  test("let commits pass on a machine without the hook", () => {
+    const machine = createMachine()
+    machine.install("git", "project")
+    expect(commit(machine).status).toBe(0)
+  })
+
+  test("run beside those that were there, wherever git looks for them", () => {
+    const machine = createMachine()
+    placeFakeHook(machine, 0)
+    git(machine, "config", "core.hooksPath", ".hooks")
+    const hook = `#!/bin/bash\nset -euo pipefail\necho theirs >> "${calls(machine)}"\nexit 0\n`
+    machine.write(join(machine.project, ".hooks", "pre-commit"), hook, 0o755)
+    machine.install("git", "project")
+    expect(commit(machine).status).toBe(0)
+    expect(machine.read(calls(machine))).toMatch(/^git pre-commit\n(.*\n)+theirs\ngit post-commit\n/)
+  })
+})
+
+test("a Cline script runs the hook and passes on what it says and answers", () => {
+  const machine = createMachine()
+  placeFakeHook(machine, 0)
+  machine.install("cline", "project")
+  const script = join(machine.project, ".clinerules", "hooks", "TaskComplete")
+  execFileSync(script, { env: environment(machine), input: "{}", stdio: "pipe" })
+  expect(machine.read(calls(machine))).toBe("cline session-end\n{}\n")
+})
+
+describe("the OpenCode plugin", () => {
+  afterEach(() => vi.unstubAllEnvs())
+
+  async function loadPlugin(exitCode: number) {
+    const machine = createMachine()
+    placeFakeHook(machine, exitCode)
+    machine.install("opencode", "project")
+    vi.stubEnv("XDG_DATA_HOME", join(machine.home, "data"))
+    const file = pathToFileURL(join(machine.project, ".opencode", "plugins", "signalbox.js")).href
+    const plugin = (await import(file)).default
+    const v1 = await plugin.server({ directory: machine.project })
+    let v2: ((event: object) => Promise<void>) | undefined
+    await plugin.setup({
+      tool: {
+        hook: async (name: string, handler: (event: object) => Promise<void>) => {
+          expect(name).toBe("execute.before")
+          v2 = handler
+        },
+      },
+    })
+    const args = { filePath: "/a.ts" }
+    const before = {
+      v1: (tool: string) => v1["tool.execute.before"]({ tool, sessionID: "s1", callID: "c" }, { args }),
+      v2: (tool: string) => v2?.({ tool, sessionID: "s1", input: args }),
+    }
+    return { machine, v1, before }
+  }
+
+  test.each(["v1", "v2"] as const)("of %s lets an edit pass when the hook does", async (era) => {
+    const { machine, before } = await loadPlugin(0)
+    await before[era]("edit")
+    const [command, payload = ""] = machine.read(calls(machine)).split("\n")
+    expect(command).toBe("opencode pre-edit")
+    expect(JSON.parse(payload)).toMatchObject({
+      session_id: "s1",
+      tool_name: "edit",
+      tool_input: { filePath: "/a.ts" },
+    })
+  })
+
+  test.each(["v1", "v2"] as const)("of %s throws what the hook says when it blocks", async (era) => {
+    const { before } = await loadPlugin(2)
+    await expect(before[era]("write")).rejects.toThrow("held by BlueLake")
+  })
+
+  test("lets an edit pass when the hook fails, and asks about edits only", async () => {
+    const { machine, before } = await loadPlugin(1)
+    await before.v1("edit")
+    await before.v1("read")
+    expect(machine.read(calls(machine)).match(/^opencode /gm)).toHaveLength(1)
+  })
+
+  test("tells the hook when a session starts and ends", async () => {
+    const { machine, v1 } = await loadPlugin(0)
+    const session = { info: { id: "s1" } }
+    await v1.event({ event: { type: "session.created", properties: session } })
+    await v1.event({ event: { type: "session.updated", properties: session } })
+    await v1.event({ event: { type: "session.deleted", properties: session } })
+    expect(machine.read(calls(machine)).match(/^opencode .*/gm)).toEqual([
+      "opencode session-start",
+      "opencode session-end",
+    ])
+  })
+})
