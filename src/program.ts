@@ -1,26 +1,45 @@
 /** The command line: every command, its options and its help. Each command's code is loaded when it is called. */
 
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander"
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander"
+import type { CommandShape, Shell } from "./commands/completion.ts"
 import { type Config, readConfig } from "./config.ts"
 import { ENVIRONMENTS, PLANS } from "./domain/api-key.ts"
+import { OVERRIDE_STATUSES } from "./domain/override.ts"
+import type { ReservationMode } from "./domain/reservation.ts"
+import { EXIT_CODES, EXIT_DONE, EXIT_WRONG_USE } from "./exit-codes.ts"
+import { CLIENT_NAMES } from "./hook/client-names.ts"
 import { hasClient } from "./input.ts"
+import { PORT_MAX } from "./limits.ts"
+import type { App } from "./operations/app.ts"
 import { packageVersion } from "./package-root.ts"
 
 interface GlobalOptions {
   db?: string
+  port?: number
 }
 
-const EXIT_WRONG_USE = 2
+/** Reads the configuration when a command is called. */
+type ReadConfig = (environment?: string) => Config
+
+const MODES: readonly ReservationMode[] = ["shared", "exclusive"]
+const SHELLS: readonly Shell[] = ["bash", "zsh", "fish"]
+/** What `install` knows: the coding agents, and git's own hooks. */
+const INSTALLABLE = [...CLIENT_NAMES, "git"]
+const SCOPES = ["user", "project"]
+/** Options of the program that every command heeds. */
+const GLOBAL_FLAGS = ["--db"]
+/** The command below `override` that is meant when none is named. */
+const OVERRIDE_REQUEST = "request"
 
 /** Runs the command that argv names; returns the exit code. */
 export async function runProgram(): Promise<number> {
   try {
     await createProgram().parseAsync()
-    return 0
+    return EXIT_DONE
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     // Commander has printed its own message, or the help that was asked for.
-    return error.exitCode === 0 ? 0 : EXIT_WRONG_USE
+    return error.exitCode === 0 ? EXIT_DONE : EXIT_WRONG_USE
   }
 }
 
@@ -32,6 +51,7 @@ export function createProgram(): Command {
     )
     .version(packageVersion())
     .option("--db <file>", "database file (default: in the platform's data folder)")
+    .option("--port <port>", "port that the HTTP listener asks for first, 0 for any", portNumber)
     .option("--toolsets <names>", "offer only these toolsets, comma-separated", list)
     .option(
       "--tools <names>",
@@ -39,25 +59,158 @@ export function createProgram(): Command {
       list,
     )
     .option("--read-only", "offer only tools that write nothing")
+    .addHelpText("after", exitCodesText())
     .showHelpAfterError()
     .exitOverride()
-  const config = (environment?: string) => configOf(program.opts<GlobalOptions>(), environment)
+  const config: ReadConfig = (environment) => configOf(program.opts<GlobalOptions>(), environment)
 
   program.action(async (options: { toolsets?: string[]; tools?: string[]; readOnly?: boolean }) => {
     if (!hasClient()) return (await import("./commands/welcome.ts")).welcome(config(), options)
-    await (await import("./mcp/stdio.ts")).runStdioServer(config(), options)
+    const startCompanion = async (app: App) => (await import("./serve.ts")).startListener(app)
+    await (await import("./mcp/stdio.ts")).runStdioServer(config(), options, startCompanion)
   })
+  addSetupCommands(program, config)
+  addStateCommands(program, config)
+  addReservationCommands(program, config)
+  addOverrideCommands(program, config)
+  addKeyCommands(program, config)
+  addRepositoryCommands(program, config)
+  addBackupCommands(program, config)
+  addCompletionCommand(program)
+  return program
+}
+
+function addSetupCommands(program: Command, config: ReadConfig): void {
+  const clients = () => new Argument("[client...]", "coding agents").choices(INSTALLABLE)
+  const scope = () => new Option("--scope <scope>", "whose settings").choices(SCOPES)
+  program
+    .command("install")
+    .description("put the MCP server and the hook into the settings of coding agents")
+    .addArgument(clients())
+    .addOption(scope())
+    .option("--dry-run", "show what would change, and change nothing")
+    .option("--no-mcp", "leave out the MCP server")
+    .option("--no-hook", "leave out the hook")
+    .option("--json", "print JSON")
+    .action(async (names: string[], options) =>
+      (await import("./commands/install.ts")).installCommand(config(), names, options),
+    )
+  program
+    .command("uninstall")
+    .description("take out of the settings what install has put there")
+    .addArgument(clients())
+    .addOption(scope())
+    .option("--dry-run", "show what would change, and change nothing")
+    .option("--no-mcp", "leave the MCP server in")
+    .option("--no-hook", "leave the hook in")
+    .option("--json", "print JSON")
+    .action(async (names: string[], options) =>
+      (await import("./commands/install.ts")).uninstallCommand(config(), names, options),
+    )
+  program
+    .command("doctor")
+    .description("check everything that signalbox needs, and say what to do")
+    .option("--json", "print JSON")
+    .action(async (options) => (await import("./commands/doctor.ts")).doctorCommand(config(), options))
+}
+
+function addStateCommands(program: Command, config: ReadConfig): void {
+  program
+    .command("status")
+    .description("show the database, the listener, who is at work and the limits")
+    .option("--json", "print JSON")
+    .action(async (options) => (await import("./commands/status.ts")).statusCommand(config(), options))
+  program
+    .command("serve")
+    .description("run the HTTP listener without an MCP client, until Ctrl+C")
+    .action(async () => (await import("./commands/serve.ts")).serveCommand(config(), {}))
   program
     .command("demo")
     .description("show two agents at work, on a temporary database")
     .action(async () => (await import("./commands/demo.ts")).demo())
-
-  addKeyCommands(program, config)
-  addRepositoryCommands(program, config)
-  return program
 }
 
-function addKeyCommands(program: Command, config: (environment?: string) => Config): void {
+function addReservationCommands(program: Command, config: ReadConfig): void {
+  const mode = (description: string) => new Option("--mode <mode>", description).choices(MODES)
+  const agent = () => new Option("--agent <name>", "agent to act for (default: that of the session, or you)")
+  program
+    .command("reserve")
+    .description("reserve files, folders or globs, all or none")
+    .argument("<path...>", "relative to the current folder; a folder stands for everything below it")
+    .addOption(mode("exclusive, or shared with other shared reservations").default("exclusive"))
+    .option("--duration <time>", "such as 90s, 30m, 4h or 2h30m, at most 8h", "1h")
+    .option("--reason <text>", "why, for the others")
+    .addOption(agent())
+    .option("--json", "print JSON")
+    .action(async (paths: string[], options) =>
+      (await import("./commands/reserve.ts")).reserveCommand(config(), paths, options),
+    )
+  program
+    .command("reservations")
+    .description("list what is reserved in this repository")
+    .option("--agent <name>", "only those of this agent")
+    .addOption(mode("only those of this mode"))
+    .option("--refresh", "look anew instead of showing what was known in the last 10 seconds")
+    .option("--all", "in all connected repositories")
+    .option("--json", "print JSON")
+    .action(async (options) =>
+      (await import("./commands/reservations.ts")).reservationsCommand(config(), options),
+    )
+  program
+    .command("release")
+    .description("release your reservations of these paths, or all of yours")
+    .argument("[path...]", "as they were reserved")
+    .option("--all", "everything that you hold")
+    .addOption(agent())
+    .option("--json", "print JSON")
+    .action(async (paths: string[], options) =>
+      (await import("./commands/reserve.ts")).releaseCommand(config(), paths, options),
+    )
+  program
+    .command("cleanup")
+    .description("close expired reservations and forget dead server processes")
+    .option("--json", "print JSON")
+    .action(async (options) => (await import("./commands/reserve.ts")).cleanupCommand(config(), options))
+}
+
+function addOverrideCommands(program: Command, config: ReadConfig): void {
+  const override = program
+    .command("override")
+    .description("take a path from its holder in an emergency: override <path> --reason <text>")
+  override
+    .command(OVERRIDE_REQUEST, { isDefault: true })
+    .description("release what others hold of a path, or ask for it where an admin has to approve")
+    .argument("<path>", "a file or folder, relative to the current folder")
+    .requiredOption("--reason <text>", "why it cannot wait; the holder is told")
+    .option("--agent <name>", "agent to act for (default: that of the session, or you)")
+    .option("--json", "print JSON")
+    .action(async (path: string, options) =>
+      (await import("./commands/override.ts")).requestOverrideCommand(config(), path, options),
+    )
+  for (const [name, approved] of [
+    ["approve", true],
+    ["deny", false],
+  ] as const) {
+    override
+      .command(name)
+      .description(`${name} a request that waits`)
+      .argument("<id>", "as `override list` shows it", wholeNumber("override list"))
+      .option("--json", "print JSON")
+      .action(async (id: number, options) =>
+        (await import("./commands/override.ts")).decideOverrideCommand(config(), id, approved, options),
+      )
+  }
+  override
+    .command("list")
+    .description("list the requests, the latest first")
+    .addOption(new Option("--status <status>", "only those of this status").choices(OVERRIDE_STATUSES))
+    .option("--json", "print JSON")
+    .action(async (options) =>
+      (await import("./commands/override.ts")).listOverridesCommand(config(), options),
+    )
+}
+
+function addKeyCommands(program: Command, config: ReadConfig): void {
   const keys = program.command("keys").description("API keys of this machine's database")
   keys
     .command("create")
@@ -82,14 +235,14 @@ function addKeyCommands(program: Command, config: (environment?: string) => Conf
   keys
     .command("revoke")
     .description("revoke a key for good")
-    .argument("<id>", "key id, as `keys list` shows it", wholeNumber)
+    .argument("<id>", "key id, as `keys list` shows it", wholeNumber("keys list"))
     .option("--json", "print JSON")
     .action(async (id: number, options) =>
       (await import("./commands/keys.ts")).revokeKeyCommand(config(), id, options),
     )
 }
 
-function addRepositoryCommands(program: Command, config: (environment?: string) => Config): void {
+function addRepositoryCommands(program: Command, config: ReadConfig): void {
   const repos = program.command("repos").description("connected repositories")
   repos
     .command("add")
@@ -108,14 +261,74 @@ function addRepositoryCommands(program: Command, config: (environment?: string) 
     )
 }
 
+function addBackupCommands(program: Command, config: ReadConfig): void {
+  program
+    .command("backup")
+    .description("copy the database into a file, also while servers run")
+    .argument("<file>", "the file to write")
+    .option("--force", "replace the file when it exists")
+    .option("--json", "print JSON")
+    .action(async (file: string, options) =>
+      (await import("./commands/backup.ts")).backupCommand(config(), file, options),
+    )
+  program
+    .command("restore")
+    .description("put a backup in the place of the database, which is kept beside it")
+    .argument("<file>", "a file that backup made")
+    .option("--force", "also while servers use the database")
+    .option("--json", "print JSON")
+    .action(async (file: string, options) =>
+      (await import("./commands/backup.ts")).restoreCommand(config(), file, options),
+    )
+}
+
+function addCompletionCommand(program: Command): void {
+  program
+    .command("completion")
+    .description("print a script that completes signalbox's commands in your shell")
+    .addArgument(new Argument("<shell>", "the shell").choices(SHELLS))
+    .action(async (shell: Shell) =>
+      (await import("./commands/completion.ts")).completionCommand(shapeOf(program), shell),
+    )
+}
+
+/** Returns a command as completion sees it. */
+export function shapeOf(command: Command): CommandShape {
+  const byDefault = command.commands.find((child) => child.name() === OVERRIDE_REQUEST)
+  const options = [...command.options, ...(byDefault?.options ?? [])]
+    .filter((option) => !option.hidden)
+    .map((option) => ({
+      flag: option.long ?? option.flags,
+      description: option.description,
+      takesValue: option.required || option.optional,
+      choices: option.argChoices ?? [],
+      isGlobal: GLOBAL_FLAGS.includes(option.long ?? ""),
+    }))
+  const help = { flag: "--help", description: "display help for command", takesValue: false, choices: [] }
+  return {
+    name: command.name(),
+    description: command.description(),
+    options: [...options, { ...help, isGlobal: false }],
+    choices: command.registeredArguments.flatMap((argument) => argument.argChoices ?? []),
+    commands: command.commands.map(shapeOf),
+  }
+}
+
+function exitCodesText(): string {
+  const rows = EXIT_CODES.map(([code, meaning]) => `  ${code}  ${meaning}`)
+  return `\nExit codes:\n${rows.join("\n")}`
+}
+
 /** Reads the configuration; `environment` names another one than the surroundings do, and so another database. */
 function configOf(options: GlobalOptions, environment?: string): Config {
   const env =
     environment === undefined
       ? process.env
       : { ...process.env, SIGNALBOX_API_KEY: undefined, SIGNALBOX_ENV: environment }
-  return readConfig({ env, workingFolder: process.cwd(), databasePath: options.db })
+  const config = readConfig({ env, workingFolder: process.cwd(), databasePath: options.db })
+  return options.port === undefined ? config : { ...config, port: options.port }
 }
+
 function list(value: string): string[] {
   return value
     .split(",")
@@ -123,7 +336,15 @@ function list(value: string): string[] {
     .filter((name) => name !== "")
 }
 
-function wholeNumber(value: string): number {
-  if (/^[1-9]\d*$/.test(value)) return Number(value)
-  throw new InvalidArgumentError("See `signalbox keys list` for the ids.")
+/** Returns a reader of ids that names the command which lists them. */
+function wholeNumber(listing: string): (value: string) => number {
+  return (value) => {
+    if (/^[1-9]\d{0,14}$/.test(value)) return Number(value)
+    throw new InvalidArgumentError(`See \`signalbox ${listing}\` for the ids.`)
+  }
+}
+
+function portNumber(value: string): number {
+  if (/^\d{1,5}$/.test(value) && Number(value) <= PORT_MAX) return Number(value)
+  throw new InvalidArgumentError(`A port is a number, 0 to ${PORT_MAX}.`)
 }

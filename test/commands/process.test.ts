@@ -1,0 +1,167 @@
+import { execFile, spawn } from "node:child_process"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { EXIT_CODES } from "../../src/exit-codes.ts"
+import {
+  BINARY,
+  environment,
+  INITIALIZE,
+  INITIALIZED,
+  type Place,
+  place,
+  ServerProcess,
+} from "../support/server-process.ts"
+
+interface Ended {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+/** Runs the command line as a user does. */
+function signalbox(where: Place, args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  const options = { cwd: where.repository, env: environment(where, env) }
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [BINARY, ...args], options, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
+    })
+    child.stdin?.end()
+  })
+}
+
+const json = ({ stdout }: Ended) => JSON.parse(stdout) as Record<string, unknown>
+
+describe("the command line ends", () => {
+  test("with 0 when it is done, 1 when it failed, 2 when it is used wrongly, 3 at a conflict", async () => {
+    const where = place()
+    const other = { SIGNALBOX_SESSION: "other" }
+    expect(await signalbox(where, ["reserve", "src"], other)).toMatchObject({ code: 0, stderr: "" })
+    expect(await signalbox(where, ["release", "docs"])).toMatchObject({ code: 1, stdout: "" })
+    for (const wrong of [
+      ["reserve"],
+      ["reserve", "a.ts", "--mode", "other"],
+      ["reserve", "a.ts", "--duration", "9h"],
+      ["release"],
+      ["reserves"],
+      ["override", "a.ts"],
+      ["override", "approve", "x"],
+      ["status", "--nonsense"],
+    ])
+      expect(await signalbox(where, wrong), wrong.join(" ")).toMatchObject({ code: 2, stdout: "" })
+    const conflict = await signalbox(where, ["reserve", "src/a.ts"])
+    expect(conflict).toMatchObject({ code: 3, stdout: "" })
+    expect(conflict.stderr).toMatch(/^signalbox: nothing was reserved: 1 conflict/)
+  })
+
+  test("as its help says", async () => {
+    const { stdout } = await signalbox(place(), ["--help"])
+    for (const [code, meaning] of EXIT_CODES) expect(stdout).toContain(`  ${code}  ${meaning}`)
+  })
+})
+
+test("override takes a path at once, and its subcommands decide what waits", async () => {
+  const where = place()
+  await signalbox(where, ["reserve", "src"], { SIGNALBOX_SESSION: "other" })
+  const taken = await signalbox(where, ["override", "src/a.ts", "--reason", "hotfix", "--json"])
+  expect(json(taken)).toMatchObject({ id: 1, status: "approved" })
+  writeFileSync(
+    join(where.repository, ".signalbox.json"),
+    JSON.stringify({ hooks: { preEdit: { requireAdminApproval: true } } }),
+  )
+  await signalbox(where, ["reserve", "src"])
+  const session = { SIGNALBOX_SESSION: "other" }
+  const asked = await signalbox(where, ["override", "src/a.ts", "--reason", "x", "--json"], session)
+  expect(json(asked)).toMatchObject({ id: 2, status: "pending" })
+  expect(await signalbox(where, ["override", "approve", "2"], session)).toMatchObject({ code: 1 })
+  expect(json(await signalbox(where, ["override", "deny", "2", "--json"]))).toMatchObject({
+    status: "denied",
+  })
+  expect((await signalbox(where, ["override", "list"])).stdout).toMatch(/^2 .*denied.*\n1 .*approved/m)
+})
+
+test("nothing is coloured where no terminal is", async () => {
+  const where = place()
+  for (const args of [["reserve", "a.ts"], ["reservations"], ["status"], ["release", "a.ts"]]) {
+    const { stdout } = await signalbox(where, args)
+    expect(stdout).not.toBe("")
+    expect(stdout).not.toContain("\u001b")
+  }
+})
+
+test("completion prints a script that bash reads", async () => {
+  const { stdout } = await signalbox(place(), ["completion", "bash"])
+  expect(stdout).toContain("complete -o bashdefault -o default -F _signalbox signalbox")
+})
+
+test("reservations shows what the listener of a running server knows", async () => {
+  const where = place()
+  const server = await ServerProcess.start(where)
+  const agent = await server.register("BlueLake")
+  const reserve = (pattern: string) =>
+    server.call("reserve-file-paths", {
+      agent_id: agent.id,
+      coordination_project_id: agent.projectId,
+      repository_id: agent.repositoryId,
+      path_pattern: pattern,
+    })
+  await reserve("src/**")
+  const patterns = async (...args: string[]) => {
+    const shown = await signalbox(where, ["reservations", "--json", ...args])
+    return (JSON.parse(shown.stdout) as { path_pattern: string }[]).map((one) => one.path_pattern)
+  }
+  expect(await patterns()).toEqual(["src/**"])
+  await reserve("docs/**")
+  expect(await patterns("--refresh")).toEqual(["src/**", "docs/**"])
+})
+
+describe.skipIf(process.platform === "win32")("below a coding agent that tells no session", () => {
+  /** Runs a script in a shell that goes by a client's name, with the command line as `$1` and `$2`. */
+  function belowClient(where: Place, script: string): Promise<Ended> {
+    const child = spawn("bash", ["-c", `${script}\nexit $?`, "-", process.execPath, BINARY], {
+      argv0: "codex",
+      cwd: where.repository,
+      env: environment(where),
+      stdio: ["ignore", "pipe", "pipe"],
+    })
+    const ended = { code: 0, stdout: "", stderr: "" }
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      ended.stdout += text
+    })
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      ended.stderr += text
+    })
+    return new Promise((resolve) => child.once("close", (code) => resolve({ ...ended, code: code ?? -1 })))
+  }
+
+  test("commands act for the agent that registered below the same client, and cannot approve its requests", async () => {
+    const where = place()
+    const register = {
+      name: "register-agent",
+      arguments: { project_key: "demo", program: "codex", model: "gpt", name_hint: "BlueLake" },
+    }
+    const messages = [
+      { jsonrpc: "2.0", id: 1, method: "initialize", params: INITIALIZE },
+      INITIALIZED,
+      { jsonrpc: "2.0", id: 2, method: "tools/call", params: register },
+    ]
+    const input = join(where.home, "messages")
+    writeFileSync(input, messages.map((message) => `${JSON.stringify(message)}\n`).join(""))
+    writeFileSync(
+      join(where.repository, ".signalbox.json"),
+      JSON.stringify({ hooks: { preEdit: { requireAdminApproval: true } } }),
+    )
+    await signalbox(where, ["reserve", "held"])
+    const { stdout, stderr, code } = await belowClient(
+      where,
+      `cat ${input} | "$1" "$2" > /dev/null
+"$1" "$2" reserve free --json
+"$1" "$2" override held --reason hotfix > /dev/null
+SIGNALBOX_SESSION=another SIGNALBOX_AGENT= "$1" "$2" override approve 1`,
+    )
+    expect(JSON.parse(stdout)).toMatchObject({ agent: { name: "BlueLake", project_key: "demo" } })
+    expect(stderr).toContain("BlueLake asked for override 1 and cannot decide it")
+    expect(code).toBe(1)
+    expect(await signalbox(where, ["override", "approve", "1"])).toMatchObject({ code: 0 })
+  })
+})

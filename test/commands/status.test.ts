@@ -1,0 +1,101 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { dirname, join } from "node:path"
+import BetterSqlite3 from "better-sqlite3"
+import { expect, onTestFinished, test } from "vitest"
+import { openAppAlone } from "../../src/app.ts"
+import { reserveCommand } from "../../src/commands/reserve.ts"
+import { statusCommand } from "../../src/commands/status.ts"
+import { SCHEMA_VERSION } from "../../src/db/migrations.ts"
+import { hookFolder } from "../../src/hook/files.ts"
+import { listenerPaths } from "../../src/http/listener-files.ts"
+import { RATES_DEFAULT } from "../../src/limits.ts"
+import { createLog } from "../../src/log.ts"
+import { insertProcess } from "../../src/store/processes.ts"
+import type { World } from "../support/world.ts"
+import { agentOf, type CommandSurroundings, configIn, presentWorld, run, runJson, server } from "./command.ts"
+
+const status = (where: World, at: CommandSurroundings = {}) =>
+  runJson(() => statusCommand(configIn(where, at), { json: true }))
+
+test("status shows a machine without a database and makes none", async () => {
+  const where = presentWorld()
+  expect(await status(where)).toMatchObject({
+    environment: "live",
+    key: "local",
+    database: { path: where.databasePath, exists: false, schema_version: null },
+    listener: null,
+    activity: null,
+    hook: { is_installed: false },
+    limits: RATES_DEFAULT,
+  })
+  const { out } = await run(() => statusCommand(configIn(where), {}))
+  expect(out).toContain("no database yet")
+  expect(out).toContain("signalbox install")
+  expect(existsSync(dirname(where.databasePath))).toBe(false)
+})
+
+test("status counts the live servers, the active agents and the reservations that hold", async () => {
+  const where = presentWorld()
+  const app = await server(where, "one")
+  await insertProcess(app.db, { pid: 2 ** 22 + 1, identityMark: "gone", session: "x" }, Date.now())
+  await agentOf(app, "BlueLake")
+  where.advance(-31 * 60_000)
+  await agentOf(app, "GreenHill", "other")
+  await run(() => reserveCommand(configIn(where), ["a.ts"], {}))
+  expect(await status(where)).toMatchObject({
+    database: { exists: true, schema_version: SCHEMA_VERSION },
+    // The person who reserved is an agent too.
+    activity: { server_processes: 1, repositories: 1, active_agents: 2, active_reservations: 1 },
+  })
+  const { out } = await run(() => statusCommand(configIn(where), {}))
+  expect(out).toContain("1 live session")
+  expect(out).toContain("2 active in the last 30 minutes")
+  expect(out).toContain("1 in 1 repository")
+})
+
+test("status tells a listener that is up from one that only left its record", async () => {
+  const where = presentWorld()
+  const http = createServer((request, response) => {
+    response.writeHead(request.url === "/healthz" ? 200 : 404).end('{"status":"ok"}')
+  })
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve))
+  onTestFinished(() => void http.close())
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
+  mkdirSync(dirname(where.databasePath))
+  const record = { pid: 77, started_at: "", token: "t" }
+  const { record: file } = listenerPaths(where.databasePath)
+  writeFileSync(file, JSON.stringify({ ...record, url }))
+  expect(await status(where)).toMatchObject({ listener: { url, pid: 77, is_up: true } })
+  writeFileSync(file, JSON.stringify({ ...record, url: "http://127.0.0.1:1" }))
+  expect(await status(where)).toMatchObject({ listener: { is_up: false } })
+  const { out } = await run(() => statusCommand(configIn(where), {}))
+  expect(out).toContain("http://127.0.0.1:1 does not answer (process 77)")
+})
+
+test("status sees the hook and the limits that are off", async () => {
+  const where = presentWorld()
+  const config = configIn(where, { env: { SIGNALBOX_LIMITS: "off" } })
+  mkdirSync(hookFolder(config.dataFolder), { recursive: true })
+  writeFileSync(join(hookFolder(config.dataFolder), "hook.sh"), "")
+  const { out } = await run(() => statusCommand(config, {}))
+  expect(out).toContain(`installed in ${hookFolder(config.dataFolder)}`)
+  expect(out).toContain("unlimited tool calls")
+})
+
+test.each([
+  ["PRAGMA user_version = 99", 99, "made by a newer signalbox"],
+  ["PRAGMA application_id = 7", null, "signalbox doctor"],
+])("status changes nothing about a database that is not this version's: %s", async (sql, version, text) => {
+  const where = presentWorld()
+  const app = await openAppAlone(configIn(where), { log: createLog("silent") })
+  await app.close()
+  const db = new BetterSqlite3(where.databasePath)
+  db.exec(sql)
+  db.close()
+  const before = readdirSync(dirname(where.databasePath)).filter((name) => name.endsWith(".db"))
+  expect(await status(where)).toMatchObject({ database: { schema_version: version }, activity: null })
+  expect((await run(() => statusCommand(configIn(where), {}))).out).toContain(text)
+  expect(readdirSync(dirname(where.databasePath)).filter((name) => name.endsWith(".db"))).toEqual(before)
+})
