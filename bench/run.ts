@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as calls from "./calls.ts"
 import * as contention from "./contention.ts"
+import * as hook from "./hook.ts"
 import * as search from "./search.ts"
 import * as start from "./start.ts"
 import { Lab } from "./support/lab.ts"
@@ -14,7 +15,7 @@ interface Benchmark {
   note: string
   run(lab: Lab): Promise<Finding[]>
 }
-const BENCHMARKS: Record<string, Benchmark> = { start, calls, search, contention }
+const BENCHMARKS: Record<string, Benchmark> = { start, calls, search, contention, hook }
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(BENCHMARKS)
 const unknown = names.filter((name) => !(name in BENCHMARKS))

@@ -8,6 +8,11 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Command } from "commander"
 import { ENVIRONMENT_VARIABLES } from "../src/config.ts"
+import { PLANS } from "../src/domain/api-key.ts"
+import { HOOK_EVENTS, type HookEvent } from "../src/hook/client-names.ts"
+import { type BlockForm, CLIENTS } from "../src/hook/clients.ts"
+import { HOOK_SETTINGS_DEFAULT, HOOK_SETTINGS_DOCUMENTED, type HookSettings } from "../src/hook/settings.ts"
+import { productRoutes, withPublicRoutes } from "../src/http/index.ts"
 import * as limits from "../src/limits.ts"
 import { toolDefinition } from "../src/mcp/definitions.ts"
 import { COORDINATION, OPERATIONS } from "../src/operations/index.ts"
@@ -53,7 +58,81 @@ function sections(): Record<string, string> {
       ENVIRONMENT_VARIABLES.map(([name, what, otherwise]) => [`\`${name}\``, what, otherwise]),
     ),
     limits: limitTable(),
+    plans: planTable(),
+    clients: clientTable(),
+    hook: hookTable(),
+    http: httpTable(),
   }
+}
+
+function planTable(): string {
+  const rates: Record<string, number> = limits.RATES_DEFAULT
+  const figure = (name: string) => {
+    const value = rates[name] ?? 0
+    return value === 0 ? "unlimited" : value.toLocaleString("en-US")
+  }
+  return table(
+    ["Plan", "Memory/minute", "Documentation/minute", "/hour", "/day", "burst"],
+    PLANS.map((plan) => [
+      plan,
+      figure(`memory_${plan}_per_minute`),
+      ...["per_minute", "per_hour", "per_day", "burst"].map((name) =>
+        figure(`documentation_${plan}_${name}`),
+      ),
+    ]),
+  )
+}
+
+function clientTable(): string {
+  const told: Record<HookEvent, string> = {
+    "pre-edit": "beside an edit",
+    "session-start": "at session start",
+    mail: "when mail waits",
+    "session-end": "",
+  }
+  return table(
+    ["`signalbox install ...`", "Client", "A blocked edit", "What the model is told, and when"],
+    CLIENTS.map(({ name, title, blockForm, contextForms }) => [
+      `\`${name}\``,
+      title,
+      BLOCK_FORMS[blockForm],
+      HOOK_EVENTS.filter((event) => contextForms[event] !== undefined)
+        .map((event) => told[event])
+        .filter((text) => text !== "")
+        .join(", ") || "nothing but blocks",
+    ]),
+  )
+}
+
+const BLOCK_FORMS: Record<BlockForm, string> = {
+  "exit-code": "exit 2",
+  permission: "exit 2 and `permission: deny`",
+  permissionDecision: "`permissionDecision: deny`",
+  cancel: "`cancel: true`",
+}
+
+function hookTable(): string {
+  return table(
+    ["Key", "Default", "What"],
+    Object.entries(HOOK_SETTINGS_DOCUMENTED).map(([key, what]) => {
+      const value = HOOK_SETTINGS_DEFAULT[key as keyof HookSettings]
+      const shown = Array.isArray(value)
+        ? value.map((pattern) => `\`${pattern}\``).join(" ")
+        : `\`${JSON.stringify(value)}\``
+      return [`\`${key}\``, shown, what]
+    }),
+  )
+}
+
+function httpTable(): string {
+  const routes = withPublicRoutes(productRoutes(), "", "")
+  return table(
+    ["Call", "Does"],
+    [
+      ...routes.map(({ method, path, summary }) => [`\`${method} ${path}\``, summary]),
+      ["`POST /mcp`", "Model Context Protocol over Streamable HTTP, both protocol eras"],
+    ],
+  )
 }
 
 function toolTable(): string {

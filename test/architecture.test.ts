@@ -83,11 +83,14 @@ describe("who may import whom", () => {
   })
 
   const NEVER: [place: string, forbidden: string[]][] = [
-    ["operations", ["mcp", "http", "commands", "resources", "cli.ts", "program.ts"]],
+    ["operations", ["mcp", "http", "hook", "install", "commands", "resources", "cli.ts", "program.ts"]],
     ["resources", ["mcp", "http", "commands", "cli.ts", "program.ts"]],
-    ["mcp", ["commands", "cli.ts", "program.ts"]],
+    ["hook", ["mcp", "http", "commands", "install", "resources", "cli.ts", "program.ts", "serve.ts"]],
+    ["mcp", ["http", "commands", "install", "cli.ts", "program.ts", "serve.ts"]],
+    ["http", ["mcp", "commands", "install", "cli.ts", "program.ts", "serve.ts"]],
+    ["install", ["mcp", "http", "commands", "operations", "store", "db", "cli.ts", "program.ts"]],
     ["commands", ["cli.ts", "program.ts"]],
-    ["git", ["operations", "resources", "mcp", "commands", "store", "search", "db"]],
+    ["git", ["operations", "resources", "mcp", "http", "hook", "commands", "store", "search", "db"]],
   ]
   test.each(NEVER)("src/%s never imports %j", (place, forbidden) => {
     expect(importsWhere(place, (named) => isWithin(named, forbidden))).toEqual([])
@@ -147,11 +150,15 @@ describe("every package has one home", () => {
   const HOMES: Record<string, string[]> = {
     "better-sqlite3": ["db"],
     "@modelcontextprotocol/server": ["mcp"],
+    "@hono/node-server": ["http"],
     commander: ["cli.ts", "program.ts"],
-    zod: ["operations", "resources", "mcp"],
+    hono: ["http"],
+    "jsonc-parser": ["install"],
+    "smol-toml": ["install"],
+    zod: ["operations", "resources", "mcp", "http"],
   }
 
-  test("no package but those four is used", () => {
+  test("no package but those is used", () => {
     const used = new Set(SOURCES.flatMap(({ imports }) => imports.filter(isPackage)))
     expect([...used].sort()).toEqual(Object.keys(HOMES).sort())
   })

@@ -47,6 +47,11 @@ export class Lab {
     return { args: [join(this.#package, "bin", "signalbox.js")], cwd, env }
   }
 
+  /** Returns the path of a file of the built package. */
+  packageFile(name: string): string {
+    return join(this.#package, name)
+  }
+
   /** Returns how to start a stub whose answers have this length. */
   stub(answerChars: number): Launch {
     return {

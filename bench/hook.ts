@@ -1,0 +1,196 @@
+/** What the hook costs before each edit: as a process of its own, and in the listener that decides. */
+
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs"
+import { Agent, request } from "node:http"
+import { dirname, join } from "node:path"
+import { openDatabase } from "../src/app.ts"
+import { literalPrefix } from "../src/domain/glob.ts"
+import { HOOK_PATH, hookHeaders } from "../src/hook/wire.ts"
+import { insertReservation } from "../src/store/reservations.ts"
+import type { Lab } from "./support/lab.ts"
+import { median, quantile, timed } from "./support/numbers.ts"
+import { type Finding, ms, plainFinding, ratioFinding } from "./support/report.ts"
+import { type Launch, numberAfter, StdioClient } from "./support/stdio-client.ts"
+
+const RESERVATIONS = 10_000
+const FOLDERS = 500
+const HOLDERS = 20
+const WARM_UP_ROUNDS = 5
+const ROUNDS = 60
+const DECISIONS = 2_000
+const SHELL_RATIO_MAX = 0.35
+const NODE_RATIO_MAX = 1.3
+const DECISION_P99_MS_MAX = 5
+
+export const note = `**hook.** The whole process, from spawn to exit with the payload on stdin, of an edit that is allowed: the shell form (curl and its watchdog included) and the Node form, both asking a listener, against a bare \`node -e 0\`; medians of ${ROUNDS} rounds in turns. "Decision" is one request to the listener over a kept connection, transport included, beside ${RESERVATIONS.toLocaleString("en-US")} reservations of ${HOLDERS} agents in ${FOLDERS} folders (files, globs, subtrees, braces): a third each edits of the session's own file, of a new file, of a file that another agent holds; ${DECISIONS} in all.`
+
+interface Place {
+  databasePath: string
+  workTree: string
+  projectId: number
+}
+
+export async function run(lab: Lab): Promise<Finding[]> {
+  const databasePath = lab.path("signalbox.db")
+  const workTree = lab.workTree()
+  const launch = lab.ours(databasePath, workTree)
+  const server = await StdioClient.connect({ ...launch, env: { ...launch.env, SIGNALBOX_PORT: "0" } })
+  try {
+    const holders: { id: number; projectId: number; repositoryId: number }[] = []
+    for (let index = 0; index < HOLDERS; index += 1) {
+      const args = { project_key: "bench", program: "bench", model: "none", name_hint: `Holder${index}` }
+      const text = await server.call("register-agent", args)
+      holders.push({
+        id: numberAfter(text, "Agent id"),
+        projectId: numberAfter(text, "Project id"),
+        repositoryId: numberAfter(text, "Repository id"),
+      })
+    }
+    await fill(databasePath, holders)
+    const record = await listenerOf(databasePath)
+    const place = { databasePath, workTree, projectId: holders[0]?.projectId ?? 0 }
+    return [...(await wholeProcess(lab, launch, place)), ...(await decisions(record, place))]
+  } finally {
+    await server.close()
+  }
+}
+
+async function fill(
+  databasePath: string,
+  holders: readonly { id: number; projectId: number; repositoryId: number }[],
+): Promise<void> {
+  const db = await openDatabase(databasePath)
+  const nowMs = Date.now()
+  await db.transaction("bench", async (tx) => {
+    for (let index = 0; index < RESERVATIONS; index += 1) {
+      const holder = holders[index % holders.length]
+      if (holder === undefined) continue
+      const folder = `src/part-${index % FOLDERS}`
+      const forms = [`file-${index}.ts`, `name-${index}-*.ts`, `tree-${index}/**`, `{one,two}-${index}.ts`]
+      const pathPattern = `${folder}/${forms[Math.floor(index / FOLDERS) % forms.length]}`
+      const prefixKey = literalPrefix(pathPattern)
+      const rest = { exclusive: true, reason: null, expiresAtMs: nowMs + 3_600_000, prefixKey, pathPattern }
+      await insertReservation(tx, { ...rest, ...holder, agentId: holder.id }, nowMs)
+    }
+  })
+  await db.close()
+}
+
+interface Listener {
+  url: string
+  token: string
+}
+
+async function listenerOf(databasePath: string): Promise<Listener> {
+  const file = databasePath.replace(/\.db$/, ".listener.json")
+  while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 50))
+  return JSON.parse(readFileSync(file, "utf8")) as Listener
+}
+
+function payloadFor(place: Place, path: string): string {
+  return JSON.stringify({
+    session_id: "bench",
+    transcript_path: "/tmp/transcript.jsonl",
+    cwd: place.workTree,
+    permission_mode: "default",
+    hook_event_name: "PreToolUse",
+    tool_name: "Edit",
+    tool_input: {
+      file_path: join(place.workTree, path),
+      old_string: "a".repeat(400),
+      new_string: "b".repeat(400),
+    },
+    tool_use_id: "toolu_1",
+  })
+}
+
+async function wholeProcess(lab: Lab, launch: Launch, place: Place): Promise<Finding[]> {
+  const folder = join(dirname(place.databasePath), "hook")
+  mkdirSync(folder)
+  for (const name of ["hook.sh", "hook.cjs"]) cpSync(lab.packageFile(`dist/${name}`), join(folder, name))
+  const env = { ...launch.env, SIGNALBOX_DB: place.databasePath }
+  const payload = payloadFor(place, "src/part-1/mine.ts")
+  const commands = {
+    shell: ["/bin/sh", join(folder, "hook.sh"), "claude-code", "pre-edit"],
+    node: [process.execPath, join(folder, "hook.cjs"), "claude-code", "pre-edit"],
+    bare: [process.execPath, "-e", "0"],
+  }
+  const times = { shell: [] as number[], node: [] as number[], bare: [] as number[] }
+  for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round += 1) {
+    for (const name of ["shell", "node", "bare"] as const) {
+      const timeMs = await timed(() => runHook(commands[name], place.workTree, env, payload))
+      if (round >= 0) times[name].push(timeMs)
+    }
+  }
+  const bareMs = median(times.bare)
+  return [
+    ratioFinding("hook: shell form, whole process", median(times.shell), bareMs, SHELL_RATIO_MAX),
+    ratioFinding("hook: Node form, whole process", median(times.node), bareMs, NODE_RATIO_MAX),
+  ]
+}
+
+async function runHook(
+  [file = "", ...args]: readonly string[],
+  cwd: string,
+  env: Record<string, string>,
+  payload: string,
+): Promise<void> {
+  const child = spawn(file, args, { cwd, env, stdio: ["pipe", "ignore", "pipe"] })
+  let stderr = ""
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text
+  })
+  child.stdin.on("error", () => {})
+  child.stdin.end(payload)
+  const [code] = (await once(child, "exit")) as [number | null]
+  if (code !== 0 || stderr !== "") throw new Error(`the hook ended with ${code}: ${stderr}`)
+}
+
+async function decisions({ url, token }: Listener, place: Place): Promise<Finding[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const times: number[] = []
+  for (let index = -200; index < DECISIONS; index += 1) {
+    const folder = `src/part-${(index + 200) % FOLDERS}`
+    const kinds = [
+      `src/part-1/mine.ts`,
+      `${folder}/new-${index + 200}.ts`,
+      `${folder}/file-${(index + 200) % FOLDERS}.ts`,
+    ]
+    const payload = payloadFor(place, kinds[(index + 300) % kinds.length] ?? "")
+    const timeMs = await timed(() => ask(agent, url, token, place, payload))
+    if (index >= 0) times.push(timeMs)
+  }
+  agent.destroy()
+  const p99 = quantile(times, 0.99)
+  return [
+    plainFinding("hook: decision, median", ms(median(times))),
+    plainFinding("hook: decision, p99", ms(p99), `<= ${DECISION_P99_MS_MAX} ms`, p99 <= DECISION_P99_MS_MAX),
+  ]
+}
+
+async function ask(agent: Agent, url: string, token: string, place: Place, payload: string): Promise<void> {
+  const headers = {
+    ...hookHeaders({
+      client: "claude-code",
+      event: "pre-edit",
+      folder: place.workTree,
+      projectFolder: undefined,
+      parentPid: undefined,
+      namedSession: undefined,
+      sessionId: undefined,
+      agentName: undefined,
+      projectKey: undefined,
+    }),
+    Authorization: `Bearer ${token}`,
+    "Content-Type": "application/json",
+  }
+  const asked = request(new URL(HOOK_PATH, url), { method: "POST", headers, agent })
+  asked.end(payload)
+  const [response] = (await once(asked, "response")) as [import("node:http").IncomingMessage]
+  let text = ""
+  for await (const part of response.setEncoding("utf8")) text += part
+  if (response.statusCode !== 200 || text.includes("not checked"))
+    throw new Error(`${response.statusCode} ${text}`)
+}
