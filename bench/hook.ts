@@ -24,7 +24,7 @@ const SHELL_RATIO_MAX = 0.35
 const NODE_RATIO_MAX = 1.3
 const DECISION_P99_MS_MAX = 5
 
-export const note = `**hook.** The whole process, from spawn to exit with the payload on stdin, of an edit that is allowed: the shell form (curl and its watchdog included) and the Node form, both asking a listener, against a bare \`node -e 0\`; medians of ${ROUNDS} rounds in turns. "Decision" is one request to the listener over a kept connection, transport included, beside ${RESERVATIONS.toLocaleString("en-US")} reservations of ${HOLDERS} agents in ${FOLDERS} folders (files, globs, subtrees, braces): a third each edits of the session's own file, of a new file, of a file that another agent holds; ${DECISIONS} in all.`
+export const note = `**hook.** The whole process, from spawn to exit with the payload on stdin, of an edit that is allowed: the shell form (curl and its watchdog included) and the Node form, both asking a listener, against a bare \`node -e 0\`, all in the environment that the benchmark was started in, as a client hands on its own; medians of ${ROUNDS} rounds in turns. "Decision" is what the listener says that one took (Server-Timing), "with transport" the whole request over a kept connection, beside ${RESERVATIONS.toLocaleString("en-US")} reservations of ${HOLDERS} agents in ${FOLDERS} folders (files, globs, subtrees, braces): a third each edits of the session's own file, of a new file, of a file that another agent holds; ${DECISIONS} in all.`
 
 interface Place {
   databasePath: string
@@ -110,17 +110,19 @@ async function wholeProcess(lab: Lab, launch: Launch, place: Place): Promise<Fin
   const folder = join(dirname(place.databasePath), "hook")
   mkdirSync(folder)
   for (const name of ["hook.sh", "hook.cjs"]) cpSync(lab.packageFile(`dist/${name}`), join(folder, name))
-  const env = { ...launch.env, SIGNALBOX_DB: place.databasePath }
+  const env = { ...surroundings(), ...launch.env, SIGNALBOX_DB: place.databasePath }
   const payload = payloadFor(place, "src/part-1/mine.ts")
   const commands = {
     shell: ["/bin/sh", join(folder, "hook.sh"), "claude-code", "pre-edit"],
     node: [process.execPath, join(folder, "hook.cjs"), "claude-code", "pre-edit"],
     bare: [process.execPath, "-e", "0"],
+    bareClean: [process.execPath, "-e", "0"],
   }
-  const times = { shell: [] as number[], node: [] as number[], bare: [] as number[] }
+  const times = { shell: [], node: [], bare: [], bareClean: [] } as Record<keyof typeof commands, number[]>
   for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round += 1) {
-    for (const name of ["shell", "node", "bare"] as const) {
-      const timeMs = await timed(() => runHook(commands[name], place.workTree, env, payload))
+    for (const name of ["shell", "node", "bare", "bareClean"] as const) {
+      const around = name === "bareClean" ? launch.env : env
+      const timeMs = await timed(() => runHook(commands[name], place.workTree, around, payload))
       if (round >= 0) times[name].push(timeMs)
     }
   }
@@ -128,7 +130,16 @@ async function wholeProcess(lab: Lab, launch: Launch, place: Place): Promise<Fin
   return [
     ratioFinding("hook: shell form, whole process", median(times.shell), bareMs, SHELL_RATIO_MAX),
     ratioFinding("hook: Node form, whole process", median(times.node), bareMs, NODE_RATIO_MAX),
+    plainFinding("hook: bare node in an empty environment", ms(median(times.bareClean))),
   ]
+}
+
+/** A client hands its own environment on to its hooks, and some variables slow Node down. */
+function surroundings(): Record<string, string> {
+  const foreign = Object.entries(process.env).filter(
+    ([name]) => !/^(SIGNALBOX|npm|CLAUDE|GEMINI|DEVIN)_/i.test(name),
+  )
+  return Object.fromEntries(foreign) as Record<string, string>
 }
 
 async function runHook(
@@ -151,6 +162,7 @@ async function runHook(
 async function decisions({ url, token }: Listener, place: Place): Promise<Finding[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const times: number[] = []
+  const roundTrips: number[] = []
   for (let index = -200; index < DECISIONS; index += 1) {
     const folder = `src/part-${(index + 200) % FOLDERS}`
     const kinds = [
@@ -159,18 +171,26 @@ async function decisions({ url, token }: Listener, place: Place): Promise<Findin
       `${folder}/file-${(index + 200) % FOLDERS}.ts`,
     ]
     const payload = payloadFor(place, kinds[(index + 300) % kinds.length] ?? "")
-    const timeMs = await timed(() => ask(agent, url, token, place, payload))
-    if (index >= 0) times.push(timeMs)
+    let ownMs = 0
+    const timeMs = await timed(async () => {
+      ownMs = await ask(agent, url, token, place, payload)
+    })
+    if (index < 0) continue
+    times.push(ownMs)
+    roundTrips.push(timeMs)
   }
   agent.destroy()
   const p99 = quantile(times, 0.99)
   return [
+    plainFinding("hook: decision with transport, median", ms(median(roundTrips))),
+    plainFinding("hook: decision with transport, p99", ms(quantile(roundTrips, 0.99))),
     plainFinding("hook: decision, median", ms(median(times))),
     plainFinding("hook: decision, p99", ms(p99), `<= ${DECISION_P99_MS_MAX} ms`, p99 <= DECISION_P99_MS_MAX),
   ]
 }
 
-async function ask(agent: Agent, url: string, token: string, place: Place, payload: string): Promise<void> {
+/** Asks for one decision; returns what the listener says it took, in milliseconds. */
+async function ask(agent: Agent, url: string, token: string, place: Place, payload: string): Promise<number> {
   const headers = {
     ...hookHeaders({
       client: "claude-code",
@@ -193,4 +213,5 @@ async function ask(agent: Agent, url: string, token: string, place: Place, paylo
   for await (const part of response.setEncoding("utf8")) text += part
   if (response.statusCode !== 200 || text.includes("not checked"))
     throw new Error(`${response.statusCode} ${text}`)
+  return Number(/dur=([\d.]+)/.exec(String(response.headers["server-timing"]))?.[1])
 }

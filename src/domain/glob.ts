@@ -157,8 +157,18 @@ export function overlap(p: CompiledPattern, q: CompiledPattern): Overlap {
  * Throws GlobError as `overlap` does.
  */
 export function matchesPath(p: CompiledPattern, path: string): boolean {
-  const exact = compileSegments(resolveText(path), "verbatim", p.ignoreCase)
-  return overlap(p, { text: path, ignoreCase: p.ignoreCase, alternatives: [exact] }).overlaps
+  return overlap(p, exactPath(path, p.ignoreCase)).overlaps
+}
+
+/** Whether one of several patterns covers a path, case told apart. Throws GlobError as `overlap` does. */
+export function anyMatchesPath(patterns: readonly CompiledPattern[], path: string): boolean {
+  const exact = exactPath(path, false)
+  return patterns.some((pattern) => overlap(pattern, exact).overlaps)
+}
+
+function exactPath(path: string, ignoreCase: boolean): CompiledPattern {
+  const exact = compileSegments(resolveText(path), "verbatim", ignoreCase)
+  return { text: path, ignoreCase, alternatives: [exact] }
 }
 
 /**

@@ -179,11 +179,14 @@ async function weigh(context: CallContext, edit: Edit, settings: HookSettings): 
 }
 
 interface Reserved {
-  claimant: Claimant
+  claimant: Claimant | undefined
   conflicts: ClaimConflict[]
 }
 
-/** Reserves what is edited, or returns what stands in the way; undefined for a session nobody knows. */
+/**
+ * Reserves what is edited, making an agent for a session that has none, or returns what stands in the way;
+ * undefined for a session nobody knows.
+ */
 async function reserve(
   context: CallContext,
   { paths, caller, holder }: Edit,
@@ -197,6 +200,9 @@ async function reserve(
     // The usual case, the next edit of a file, writes nothing.
     if (await areCovered(app.db, known, paths, app.now())) return { claimant: known, conflicts: [] }
   }
+  // What is seen to be in the way needs no lock, which somebody else may hold for too long.
+  const seen = await findClaimConflicts(app.db, known ?? ownOf(holder), paths, app.now())
+  if (seen.length > 0) return { claimant: known, conflicts: seen }
   const projectKey = await namedProjectKey(caller)
   return app.db.transaction(`repository:${first.repository.id}`, async (tx) => {
     const dated = { ...context, nowMs: app.now() }

@@ -16,9 +16,9 @@ import type { HookRequest } from "./request.ts"
 import { HOOK_PATH, hookHeaders, readHookAnswer } from "./wire.ts"
 
 /** Under the two seconds that a hook may take in all; beside the shell form, that has used half of them. */
-const DEADLINE_MS = 1_800
-const DEADLINE_BESIDE_SHELL_MS = 800
-const LISTENER_MS_MAX = 900
+const DEADLINE_MS = 1_500
+const DEADLINE_BESIDE_SHELL_MS = 700
+const LISTENER_MS_MAX = 700
 const PAYLOAD_BYTES_MAX = 16 * 1024 * 1024
 
 /** Set by the shell form: it has asked the listener already, and this is its parent's pid. */
@@ -47,13 +47,22 @@ function surroundings(): Omit<HookRequest, "payload"> {
   return {
     client,
     event,
-    folder: process.cwd(),
+    folder: workingFolder(),
     projectFolder: text(env.CLAUDE_PROJECT_DIR, env.DEVIN_PROJECT_DIR, env.GEMINI_PROJECT_DIR),
     parentPid: Number(shellParent ?? process.ppid),
     namedSession: text(env.SIGNALBOX_SESSION),
     sessionId: text(env.CLAUDE_CODE_SESSION_ID, env.GEMINI_SESSION_ID),
     agentName: text(env.SIGNALBOX_AGENT),
     projectKey: text(env.SIGNALBOX_PROJECT),
+  }
+}
+
+/** A folder that was deleted has no name any more but the one that the shell remembers. */
+function workingFolder(): string | undefined {
+  try {
+    return process.cwd()
+  } catch {
+    return process.env.PWD
   }
 }
 

@@ -3,9 +3,15 @@
  * project's root, key by key. What is wrong in them is named in a warning, and the default holds there.
  */
 
-import { readFileSync } from "node:fs"
+import { readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { compilePattern, GlobError, matchesPath, normalizePattern } from "../domain/glob.ts"
+import {
+  anyMatchesPath,
+  type CompiledPattern,
+  compilePattern,
+  GlobError,
+  normalizePattern,
+} from "../domain/glob.ts"
 import { modeOf, type ReservationMode } from "../domain/reservation.ts"
 import { HOOK_RESERVATION_SECONDS_DEFAULT, RESERVATION_SECONDS_MAX } from "../limits.ts"
 
@@ -90,7 +96,18 @@ export function readHookSettings(userConfigPath: string, projectRoot: string | u
 
 /** Whether one of the patterns matches a path, relative to the project's root. */
 export function matchesAny(patterns: readonly string[], path: string): boolean {
-  return patterns.some((pattern) => matchesPath(compilePattern(normalizePattern(pattern)), path))
+  return anyMatchesPath(compiledList(patterns), path)
+}
+
+/** Lists compiled before; the same settings come again with every edit. */
+const compiledLists = new WeakMap<readonly string[], readonly CompiledPattern[]>()
+
+function compiledList(patterns: readonly string[]): readonly CompiledPattern[] {
+  const known = compiledLists.get(patterns)
+  if (known !== undefined) return known
+  const compiled = patterns.map((pattern) => compilePattern(normalizePattern(pattern)))
+  compiledLists.set(patterns, compiled)
+  return compiled
 }
 
 /** Returns the mode in which the hook reserves a path. */
@@ -101,38 +118,64 @@ export function modeFor(settings: HookSettings, path: string): ReservationMode {
 }
 
 function applyFile(read: ReadSettings, file: string): void {
-  let text: string
+  const { settings, warnings } = readFile(file)
+  read.settings = { ...read.settings, ...settings }
+  read.warnings.push(...warnings)
+}
+
+interface FileSettings {
+  settings: Partial<HookSettings>
+  warnings: readonly string[]
+}
+
+const NO_SETTINGS: FileSettings = { settings: {}, warnings: [] }
+const FILES_KNOWN_MAX = 100
+/** Files read before, with what tells whether they were changed since. */
+const knownFiles = new Map<string, FileSettings & { mark: string }>()
+
+function readFile(file: string): FileSettings {
   try {
-    text = readFileSync(file, "utf8")
+    const found = statSync(file, { throwIfNoEntry: false, bigint: true })
+    if (found === undefined) return NO_SETTINGS
+    const mark = `${found.ino}:${found.size}:${found.mtimeNs}:${found.ctimeNs}`
+    const known = knownFiles.get(file)
+    if (known?.mark === mark) return known
+    const read = { ...parseSettings(file, readFileSync(file, "utf8")), mark }
+    if (knownFiles.size >= FILES_KNOWN_MAX) knownFiles.clear()
+    knownFiles.set(file, read)
+    return read
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    if (code !== "ENOENT" && code !== "ENOTDIR") read.warnings.push(`${file} cannot be read: ${message}`)
-    return
-  }
-  const preEdit = preEditOf(read, file, text)
-  for (const [key, value] of Object.entries(preEdit)) {
-    const rule = RULES.get(key)
-    if (rule === undefined) {
-      read.warnings.push(
-        `${file}: hooks.preEdit.${key} is unknown; known are ${[...RULES.keys()].join(", ")}`,
-      )
-    } else if (!rule.accepts(value)) {
-      read.warnings.push(`${file}: hooks.preEdit.${key} must be ${rule.text}; it is left as it was`)
-    } else {
-      read.settings = { ...read.settings, [key]: value }
-    }
+    if (code === "ENOENT" || code === "ENOTDIR") return NO_SETTINGS
+    return { settings: {}, warnings: [`${file} cannot be read: ${message}`] }
   }
 }
 
-function preEditOf(read: ReadSettings, file: string, text: string): object {
+function parseSettings(file: string, text: string): FileSettings {
+  const warnings: string[] = []
+  const settings: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(preEditOf(warnings, file, text))) {
+    const rule = RULES.get(key)
+    if (rule === undefined) {
+      warnings.push(`${file}: hooks.preEdit.${key} is unknown; known are ${[...RULES.keys()].join(", ")}`)
+    } else if (!rule.accepts(value)) {
+      warnings.push(`${file}: hooks.preEdit.${key} must be ${rule.text}; it is left as it was`)
+    } else {
+      settings[key] = value
+    }
+  }
+  return { settings, warnings }
+}
+
+function preEditOf(warnings: string[], file: string, text: string): object {
   try {
     const parsed: unknown = JSON.parse(text.replace(/^\uFEFF/, ""))
     const hooks = isObject(parsed) ? (parsed.hooks ?? {}) : null
     const preEdit = isObject(hooks) ? (hooks.preEdit ?? {}) : null
     if (isObject(preEdit)) return preEdit
-    read.warnings.push(`${file}: hooks.preEdit must be an object; the defaults hold`)
+    warnings.push(`${file}: hooks.preEdit must be an object; the defaults hold`)
   } catch (error) {
-    read.warnings.push(`${file} cannot be read as JSON, the defaults hold: ${(error as Error).message}`)
+    warnings.push(`${file} cannot be read as JSON, the defaults hold: ${(error as Error).message}`)
   }
   return {}
 }

@@ -67,7 +67,7 @@ export function writeHookAnswer({ exitCode, stdout, stderr }: HookAnswer): strin
 
 /** Reads what `writeHookAnswer` wrote; undefined when it is something else. */
 export function readHookAnswer(text: string): HookAnswer | undefined {
-  const match = new RegExp(`^(\\d+)\\n([^]*)\\n${STREAM_BREAK}\\n([^]*)$`).exec(text)
+  const match = new RegExp(`^([012])\\n([^]*)\\n${STREAM_BREAK}\\n([^]*)$`).exec(text)
   if (match === null) return undefined
   const [, exitCode = "0", stdout = "", stderr = ""] = match
   return { exitCode: Number(exitCode), stdout, stderr }

@@ -19,7 +19,15 @@ export const hookRoute: RawRoute = {
   async handle(context, request) {
     // It acts for any session of this machine, which no narrower key may.
     if (!context.key.scopes.includes("*")) throw forbidden("*")
-    const answer = await answerHook(context, readHookRequest(request.headers, await request.text()))
-    return new Response(writeHookAnswer(answer), { headers: { "Content-Type": "text/plain; charset=utf-8" } })
+    const payload = await request.text()
+    const startedMs = performance.now()
+    const answer = await answerHook(context, readHookRequest(request.headers, payload))
+    const tookMs = performance.now() - startedMs
+    return new Response(writeHookAnswer(answer), {
+      headers: {
+        "Content-Type": "text/plain; charset=utf-8",
+        "Server-Timing": `decision;dur=${tookMs.toFixed(2)}`,
+      },
+    })
   },
 }

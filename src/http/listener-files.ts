@@ -8,7 +8,7 @@ import { HOOK_PATH } from "../hook/wire.ts"
 
 /** How long the hook waits for a connection and for its answer, in seconds; the whole hook has 2. */
 const HOOK_CONNECT_SECONDS_MAX = 0.3
-const HOOK_ANSWER_SECONDS_MAX = 0.9
+const HOOK_ANSWER_SECONDS_MAX = 0.7
 
 export interface ListenerRecord {
   /** Without a slash at its end. */

@@ -4,7 +4,7 @@
  * trees that were not met before.
  */
 
-import { stat } from "node:fs/promises"
+import { statSync } from "node:fs"
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
 import type { Queries } from "../db/database.ts"
 import type { Repository } from "../domain/project.ts"
@@ -94,7 +94,7 @@ const knownWorkTrees = new Map<string, WorkTree>()
 /** Returns the work tree that a real folder lies in; the folder itself need not exist. */
 async function workTreeAround(folder: string): Promise<WorkTree | undefined> {
   for (let root = folder; ; root = dirname(root)) {
-    const mark = await gitMark(root)
+    const mark = gitMark(root)
     if (mark !== undefined) {
       const key = `${mark} ${root}`
       const known = knownWorkTrees.get(key) ?? (await findWorkTree(root))
@@ -107,10 +107,10 @@ async function workTreeAround(folder: string): Promise<WorkTree | undefined> {
   }
 }
 
-async function gitMark(root: string): Promise<string | undefined> {
+function gitMark(root: string): string | undefined {
   try {
-    const { dev, ino, birthtimeMs } = await stat(join(root, ".git"))
-    return `${dev}:${ino}:${birthtimeMs}`
+    const found = statSync(join(root, ".git"), { throwIfNoEntry: false })
+    return found && `${found.dev}:${found.ino}:${found.birthtimeMs}`
   } catch {
     return undefined
   }

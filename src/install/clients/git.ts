@@ -8,7 +8,7 @@ import type { Client } from "../client.ts"
 const GIT_TIMEOUT_MS = 5_000
 
 const COMMITTED = "git -c core.quotePath=false diff-tree --root --no-commit-id --name-only -r -m HEAD"
-const STAGED = "git -c core.quotePath=false diff --cached --name-only"
+const STAGED = "git -c core.quotePath=false diff --cached --no-renames --name-only"
 
 export const git: Client = {
   name: "git",
