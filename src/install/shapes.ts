@@ -67,6 +67,17 @@ export function serverEntry(value: { [key: string]: Json }, at = "mcpServers"): 
   return { role: "mcp", at: [at], key: SERVER_NAME, value }
 }
 
+/** Returns the events of Claude Code, which others took over with their names; `editTools` is a matcher. */
+export function claudePoints(editTools: string): HookPoint[] {
+  return [
+    { at: "PreToolUse", event: "pre-edit", matcher: editTools },
+    { at: "PostToolUse", event: "mail", matcher: editTools },
+    { at: "UserPromptSubmit", event: "mail" },
+    { at: "SessionStart", event: "session-start" },
+    { at: "SessionEnd", event: "session-end" },
+  ]
+}
+
 /** Returns hooks in the nested form: an event's array holds groups, and a group its matcher and handlers. */
 export function nestedHooks(
   points: readonly HookPoint[],

@@ -50,6 +50,14 @@ describe("calls with the same client session id", () => {
     expect((await edit(made, app, "src/a.ts", { session: "c", sessionId: "x" })).exitCode).toBe(2)
   })
 
+  test("go by SIGNALBOX_SESSION before all else, as servers do", async () => {
+    const made = exclusiveWorld()
+    const { app } = await made.session({ name: "server" })
+    expect(await edit(made, app, "src/a.ts", { namedSession: "mine" })).toEqual(ALLOWED)
+    expect(await edit(made, app, "src/a.ts", { session: "other", namedSession: "mine" })).toEqual(ALLOWED)
+    expect((await edit(made, app, "src/a.ts")).exitCode).toBe(2)
+  })
+
   test("are one with the server that was told the same id", async () => {
     const made = exclusiveWorld()
     const server = await made.session({ name: "b" })

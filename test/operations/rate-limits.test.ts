@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { createKey } from "../../src/operations/keys.ts"
+import { findBucket, putBucket } from "../../src/store/rate-limits.ts"
 import { type Session, send, type TestAgent, type World, world } from "../support/world.ts"
 
 const SECOND_MS = 1_000
@@ -271,4 +272,25 @@ describe("message sends", () => {
       await bob.session.call("ack-message", { agent_name: "Bob", project_id: bob.projectId, message_id })
     await sendMany(bob, ada, 100)
   })
+})
+
+test("what is left of a day's limit outlives the hour when somebody new calls", async () => {
+  const { made, ada } = await room()
+  const { db } = ada.session.app
+  const day = { windowStartedAtMs: made.nowMs, used: 9_999 }
+  const find = () => findBucket(db, "key:7", "documentation:day")
+  await putBucket(db, "key:7", "documentation:day", day)
+  made.advance(23 * HOUR_MS)
+  await (await made.session()).register("Bob")
+  expect(await find()).toEqual(day)
+  made.advance(HOUR_MS + 1)
+  const { text } = await createKey(ada.session.app, {
+    name: "new",
+    environment: "live",
+    scopes: ["*"],
+    plan: "pro",
+    expiresAtMs: null,
+  })
+  await (await made.session({ apiKey: text })).register("Cleo")
+  expect(await find()).toBeUndefined()
 })

@@ -5,8 +5,8 @@ import type { Client } from "../client.ts"
 import type { Machine, Place } from "../place.ts"
 import { variable } from "../place.ts"
 import {
+  claudePoints,
   HOOK_SECONDS,
-  type HookPoint,
   hookCommand,
   nestedHooks,
   programVariable,
@@ -17,21 +17,13 @@ import {
 /** MultiEdit is gone from new versions and still there in old ones. */
 const EDIT_TOOLS = "Edit|Write|MultiEdit|NotebookEdit"
 
-const POINTS: HookPoint[] = [
-  { at: "PreToolUse", event: "pre-edit", matcher: EDIT_TOOLS },
-  { at: "PostToolUse", event: "mail", matcher: EDIT_TOOLS },
-  { at: "UserPromptSubmit", event: "mail" },
-  { at: "SessionStart", event: "session-start" },
-  { at: "SessionEnd", event: "session-end" },
-]
-
 export const claudeCode: Client = {
   name: "claude-code",
   title: "Claude Code",
   traces: (machine) => [settingsFolder(machine), stateFile(machine)],
   files(place) {
     const isProject = place.scope === "project"
-    const hooks = nestedHooks(POINTS, ["hooks"], (event) => ({
+    const hooks = nestedHooks(claudePoints(EDIT_TOOLS), ["hooks"], (event) => ({
       type: "command",
       command: hookCommand("claude-code", event, place),
       timeout: HOOK_SECONDS[event],

@@ -6,8 +6,8 @@ import type { Client } from "../client.ts"
 import type { Machine } from "../place.ts"
 import { variable } from "../place.ts"
 import {
+  claudePoints,
   HOOK_SECONDS,
-  type HookPoint,
   nestedHooks,
   SERVER_NAME,
   START_SECONDS,
@@ -15,14 +15,6 @@ import {
 } from "../shapes.ts"
 
 const EDIT_TOOLS = "apply_patch|Edit|Write"
-
-const POINTS: HookPoint[] = [
-  { at: "PreToolUse", event: "pre-edit", matcher: EDIT_TOOLS },
-  { at: "PostToolUse", event: "mail", matcher: EDIT_TOOLS },
-  { at: "UserPromptSubmit", event: "mail" },
-  { at: "SessionStart", event: "session-start" },
-  { at: "SessionEnd", event: "session-end" },
-]
 
 export const codex: Client = {
   name: "codex",
@@ -48,7 +40,7 @@ export const codex: Client = {
         form: "json",
         path: join(folder, "hooks.json"),
         // Codex asks for trust again whenever a definition changes, so it is the same everywhere.
-        entries: nestedHooks(POINTS, ["hooks"], (event) => ({
+        entries: nestedHooks(claudePoints(EDIT_TOOLS), ["hooks"], (event) => ({
           type: "command",
           command: shellCommand("codex", event),
           commandWindows: windowsCommand("codex", event),

@@ -4,8 +4,8 @@ import { join } from "node:path"
 import type { Client } from "../client.ts"
 import { type Machine, variable, xdgConfigFolder } from "../place.ts"
 import {
+  claudePoints,
   HOOK_SECONDS,
-  type HookPoint,
   hookCommand,
   nestedHooks,
   programVariable,
@@ -15,14 +15,6 @@ import {
 
 const EDIT_TOOLS = "edit|write"
 
-const POINTS: HookPoint[] = [
-  { at: "PreToolUse", event: "pre-edit", matcher: EDIT_TOOLS },
-  { at: "PostToolUse", event: "mail", matcher: EDIT_TOOLS },
-  { at: "UserPromptSubmit", event: "mail" },
-  { at: "SessionStart", event: "session-start" },
-  { at: "SessionEnd", event: "session-end" },
-]
-
 export const devin: Client = {
   name: "devin",
   title: "Devin",
@@ -30,7 +22,7 @@ export const devin: Client = {
   files(place) {
     const isProject = place.scope === "project"
     const folder = isProject ? join(place.root, ".devin") : userFolder(place.machine)
-    const hooks = nestedHooks(POINTS, isProject ? [] : ["hooks"], (event) => ({
+    const hooks = nestedHooks(claudePoints(EDIT_TOOLS), isProject ? [] : ["hooks"], (event) => ({
       type: "command",
       command: hookCommand("devin", event, place),
       timeout: HOOK_SECONDS[event],
