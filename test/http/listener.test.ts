@@ -243,6 +243,6 @@ header = "Content-Type: application/json"
 header = "Expect:"
 silent
 connect-timeout = 0.3
-max-time = 0.9
+max-time = 0.7
 `)
 })
