@@ -3,12 +3,12 @@
  * the environment and from the user's config file, and nowhere else.
  */
 
-import { existsSync, readFileSync } from "node:fs"
+import { readFileSync, statSync } from "node:fs"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import { ENVIRONMENTS, type Environment, environmentOf } from "./domain/api-key.ts"
 import { AppError } from "./errors.ts"
-import { LISTENER_PORT_DEFAULT, PORT_MAX, RATES_DEFAULT, type Rates } from "./limits.ts"
+import { CONFIG_BYTES_MAX, LISTENER_PORT_DEFAULT, PORT_MAX, RATES_DEFAULT, type Rates } from "./limits.ts"
 import type { LogLevel } from "./log.ts"
 
 /** Documentation of the environment variables, in the order in which the README shows them. */
@@ -178,7 +178,12 @@ function readRates(env: ConfigSources["env"], file: string, warnings: string[]):
 }
 
 function configuredLimits(file: string, warnings: string[]): Record<string, unknown> {
-  if (!existsSync(file)) return {}
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found === undefined) return {}
+  if (!found.isFile() || found.size > CONFIG_BYTES_MAX) {
+    warnings.push(`${file} must be a file of at most ${CONFIG_BYTES_MAX} bytes; the defaults hold`)
+    return {}
+  }
   try {
     const parsed: unknown = JSON.parse(readFileSync(file, "utf8").replace(/^\uFEFF/, ""))
     const limits = (parsed as { limits?: unknown } | null)?.limits ?? {}

@@ -98,6 +98,8 @@ export const PORT_MAX = 65_535
 /** A body of a request over HTTP; the hook's holds whole files. */
 export const BODY_BYTES_MAX = 1024 * 1024
 export const HOOK_BODY_BYTES_MAX = 16 * 1024 * 1024
+/** Of a config file of the user or of a project. */
+export const CONFIG_BYTES_MAX = 64 * 1024
 export const HOOK_RESERVATION_SECONDS_DEFAULT = 7_200
 /** How long a listing of reservations over HTTP may be repeated; decisions always read the database. */
 export const RESERVATION_STATUS_CACHE_MS = 10_000

@@ -42,8 +42,12 @@ function linuxMark(pid: number): string | undefined {
   return state === "Z" || state === "X" ? undefined : `${boot}:${startTime}`
 }
 
-/** Whether a process with this pid lives, whatever process that is. */
-export function isRunning(pid: number): boolean {
+/** Whether the process of this pid and mark still lives. Only on Linux is a later one with its pid told apart at once. */
+export function isStillRunning(pid: number, mark: string): boolean {
+  return process.platform === "linux" ? processMark(pid) === mark : isRunning(pid)
+}
+
+function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

@@ -111,7 +111,7 @@ export function personName(user: string): string {
 }
 
 function userSession(): string {
-  return personSession(process.getuid?.() ?? userName())
+  return personSession(userName())
 }
 
 /** Registers the person: among those that work on the same code, or as the first one there. */

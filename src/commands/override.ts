@@ -55,8 +55,8 @@ export function requestOverrideCommand(
 }
 
 /**
- * Approves or denies a request. Fails with `forbidden` without an admin key, and for the requester itself:
- * inside the session of the agent that asked nobody can decide.
+ * Approves or denies a request. Fails with `forbidden` without an admin key, and inside the session of any
+ * agent.
  */
 export function decideOverrideCommand(
   config: Config,
@@ -66,15 +66,15 @@ export function decideOverrideCommand(
 ): Promise<void> {
   return withApp(config, async (app) => {
     const context = await adminContext(app)
-    const { requesterId } = await requireOverride(app.db, id)
-    const around = await agentsAround(app)
-    const self = around.find((agent) => agent.id === requesterId)
-    if (self !== undefined) {
-      throw new AppError("forbidden", `${self.name} asked for override ${id} and cannot decide it`, {
+    await requireOverride(app.db, id)
+    // Any agent can ask in another's name, so none may decide.
+    const [agent] = await agentsAround(app)
+    if (agent !== undefined) {
+      throw new AppError("forbidden", `${agent.name} is an agent, and overrides are decided by people`, {
         hint: "Ask your user to run this command in a terminal of their own.",
       })
     }
-    const decidedBy = around[0]?.name ?? (userName() || "the user")
+    const decidedBy = userName() || "the user"
     printOutcome(options, await decideOverride(context, id, approved, decidedBy), context.nowMs)
   })
 }

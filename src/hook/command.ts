@@ -7,13 +7,16 @@ import type { ClientName, HookEvent } from "./client-names.ts"
 
 /**
  * Finds the hook where each platform keeps it. A machine without it, a colleague's or a cloud agent's,
- * goes on as if there were none.
+ * goes on as if there were none. To block, the hook exits with a code that no failing shell has: 2, which
+ * clients take for it, is also a shell's own code for trouble of many kinds.
  */
 const RUN_SHELL_FORM = [
   `h="\${XDG_DATA_HOME:-$HOME/.local/share}/signalbox/hook/hook.sh"`,
-  `[ -f "$h" ] || h="$HOME/Library/Application Support/signalbox/hook/hook.sh"`,
-  `[ -f "$h" ] || exit 0`,
-  `exec sh "$h" "$@"`,
+  `[ -r "$h" ] || h="$HOME/Library/Application Support/signalbox/hook/hook.sh"`,
+  `[ -r "$h" ] || exit 0`,
+  `SIGNALBOX_HOOK_BLOCK=42 sh "$h" "$@"`,
+  `[ $? -eq 42 ] && exit 2`,
+  `exit 0`,
 ].join("; ")
 
 const RUN_NODE_FORM = "try{require(process.env.LOCALAPPDATA+'/signalbox/hook/hook.cjs')}catch{}"

@@ -3,7 +3,8 @@
  * goes in, what the client wants to see comes out. Whatever goes wrong, the answer is to let the edit go on.
  */
 
-import { AppError } from "../errors.ts"
+import { AppError, assert } from "../errors.ts"
+import { FILE_PATHS_MAX } from "../limits.ts"
 import type { App } from "../operations/app.ts"
 import {
   areCovered,
@@ -11,18 +12,18 @@ import {
   type ClaimConflict,
   type ClaimedPath,
   claim,
-  claimOf,
   findClaimConflicts,
   findSharers,
 } from "../operations/claims.ts"
 import { type Location, locate, workPlaceAround } from "../operations/locations.ts"
 import { oneLine } from "../operations/markdown.ts"
 import type { CallContext } from "../operations/operation.ts"
-import { touchAgent } from "../store/agents.ts"
-import { noteOnce } from "../store/sessions.ts"
+import { findAgentById, touchAgent } from "../store/agents.ts"
+import { noteOnce, wasTold } from "../store/sessions.ts"
 import { answerTo, type HookAnswer, type HookDecision } from "./answer.ts"
 import { CLIENT_NAMES, type ClientName, HOOK_EVENTS, type HookEvent } from "./client-names.ts"
 import { clientFacts } from "./clients.ts"
+import { claimsOf } from "./edited-files.ts"
 import { decideGit, GIT_EVENTS } from "./git.ts"
 import {
   type Caller,
@@ -36,7 +37,7 @@ import {
 import { type HookCall, PayloadError, readPayload } from "./payload.ts"
 import type { HookRequest } from "./request.ts"
 import { endSession, tellMail, welcome } from "./session.ts"
-import { type HookSettings, matchesAny, modeFor, readHookSettings } from "./settings.ts"
+import { type HookSettings, readHookSettings } from "./settings.ts"
 import { blockText, sharedText, warningText } from "./texts.ts"
 
 const SILENCE: HookAnswer = { exitCode: 0, stdout: "", stderr: "" }
@@ -91,7 +92,7 @@ async function decideEvent(
   const kind = event === "session-start" ? "starts" : "within"
   let holder = await findHolder(app, caller, place?.repository, kind)
   // Whatever the settings say now, nothing that an ended session holds may stay behind.
-  if (event === "session-end") await endSession(context, holder)
+  if (event === "session-end") await endSession(context, holder, clientFacts(call.client))
   const { settings, warnings } = readHookSettings(app.config.userConfigPath, place?.rootPath)
   if (event === "session-end" || !settings.enabled) return { decision: { kind: "allow" }, warnings }
   if (event === "session-start") {
@@ -116,36 +117,37 @@ function told(text: string | undefined): HookDecision {
   return text === undefined ? { kind: "allow" } : { kind: "inform", text }
 }
 
+/** Decides each work tree's files by its own settings; what is blocked in one blocks the whole edit. */
 async function decideEdit(context: CallContext, call: HookCall, caller: Caller): Promise<Decided> {
   const { app } = context
   const locations = await locateAll(app, call.paths, call.folder ?? app.config.workingFolder)
+  const decided: Decided[] = []
+  for (const rootPath of new Set(locations.map((location) => location.rootPath))) {
+    const files = locations.filter((location) => location.rootPath === rootPath)
+    decided.push(await decideFiles(context, files, caller))
+  }
+  const warnings = decided.flatMap((one) => one.warnings)
+  const blocks = decided.flatMap(({ decision }) => (decision.kind === "block" ? [decision.text] : []))
+  if (blocks.length > 0) return { decision: { kind: "block", text: blocks.join("\n") }, warnings }
+  const texts = decided.flatMap(({ decision }) => (decision.kind === "inform" ? [decision.text] : []))
+  return { decision: told(texts.length === 0 ? undefined : texts.join("\n")), warnings }
+}
+
+async function decideFiles(
+  context: CallContext,
+  locations: readonly Location[],
+  caller: Caller,
+): Promise<Decided> {
+  const { app } = context
   const [first] = locations
-  if (first === undefined) return { decision: { kind: "allow" }, warnings: [] }
+  assert(first !== undefined, "a group of files has one")
   const { settings, warnings } = readHookSettings(app.config.userConfigPath, first.rootPath)
   if (!settings.enabled) return { decision: { kind: "allow" }, warnings }
   const { paths, problems } = claimsOf(locations, settings)
-  if (paths.length === 0) return { decision: { kind: "allow" }, warnings: [...warnings, ...problems] }
+  const all = [...warnings, ...problems]
+  if (paths.length === 0) return { decision: { kind: "allow" }, warnings: all }
   const edit = { paths, caller, holder: await findHolder(app, caller, first.repository) }
-  return { decision: await weigh(context, edit, settings), warnings: [...warnings, ...problems] }
-}
-
-/** Returns what an edit claims, and why some of its files cannot be checked. */
-function claimsOf(
-  locations: readonly Location[],
-  settings: HookSettings,
-): { paths: ClaimedPath[]; problems: string[] } {
-  const paths: ClaimedPath[] = []
-  const problems: string[] = []
-  for (const location of locations) {
-    if (matchesAny(settings.ignorePatterns, location.path)) continue
-    try {
-      paths.push(claimOf(location, modeFor(settings, location.path) === "exclusive"))
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error
-      problems.push(`a file was not checked: ${error.text}`)
-    }
-  }
-  return { paths, problems }
+  return { decision: await weigh(context, edit, settings), warnings: all }
 }
 
 interface Edit {
@@ -165,7 +167,9 @@ async function weigh(context: CallContext, edit: Edit, settings: HookSettings): 
   if (claimant !== undefined) await touch(app, claimant, nowMs)
   const conflicts = claimed?.conflicts ?? (await findClaimConflicts(app.db, claimant, paths, nowMs))
   if (conflicts.length > 0 && settings.blockConflicts) {
-    const guidance = { shown: settings.showGuidance, allowsOverride: settings.allowOverrides }
+    // Two ids that a client gave are two sessions; a server's session without one may be this very one.
+    const mayBeSelf = !holder.isTied && (await isAnyServers(context, conflicts))
+    const guidance = { shown: settings.showGuidance, allowsOverride: settings.allowOverrides, mayBeSelf }
     return { kind: "block", text: blockText(conflicts, claimant, nowMs, guidance) }
   }
   if (!settings.showGuidance) return { kind: "allow" }
@@ -176,6 +180,14 @@ async function weigh(context: CallContext, edit: Edit, settings: HookSettings): 
     return sharers.length === 0 ? undefined : sharedText(path.path, sharers, nowMs)
   })
   return told(texts.length === 0 ? undefined : texts.join("\n"))
+}
+
+async function isAnyServers({ app }: CallContext, conflicts: readonly ClaimConflict[]): Promise<boolean> {
+  for (const { reservation } of conflicts) {
+    const agent = await findAgentById(app.db, reservation.agentId)
+    if (agent?.session?.startsWith("process:") === true) return true
+  }
+  return false
 }
 
 interface Reserved {
@@ -203,12 +215,14 @@ async function reserve(
   // What is seen to be in the way needs no lock, which somebody else may hold for too long.
   const seen = await findClaimConflicts(app.db, known ?? ownOf(holder), paths, app.now())
   if (seen.length > 0) return { claimant: known, conflicts: seen }
+  // The lock is everybody's, so an edit of very many files reserves only so many of them.
+  const reserved = paths.slice(0, FILE_PATHS_MAX)
   const projectKey = await namedProjectKey(caller)
   return app.db.transaction(`repository:${first.repository.id}`, async (tx) => {
     const dated = { ...context, nowMs: app.now() }
     const work = { repository: first.repository, projectKey }
     const claimant = await requireClaimant(tx, dated, holder, caller, work)
-    const outcome = await claim(tx, dated, claimant, paths, { durationSeconds, reason: null })
+    const outcome = await claim(tx, dated, claimant, reserved, { durationSeconds, reason: null, keeps: true })
     return { claimant, conflicts: outcome.conflicts }
   })
 }
@@ -238,9 +252,10 @@ async function firstNotices(
 ): Promise<string[]> {
   const texts: string[] = []
   for (const path of paths) {
+    const notice = `file:${path.repository.id}:${path.path}`
+    if (session !== undefined && (await wasTold(app.db, session, notice))) continue
     const text = await textOf(path)
     if (text === undefined) continue
-    const notice = `file:${path.repository.id}:${path.path}`
     const isFirst =
       session === undefined ||
       (await app.db.transaction("sessions", (tx) => noteOnce(tx, session, notice, app.now())))

@@ -3,18 +3,21 @@
  * hook saw. Git itself lists the files, one a line; the paths of a commit start at the work tree's root.
  */
 
+import type { Agent } from "../domain/agent.ts"
 import { foldCase } from "../domain/glob/case-folding.ts"
 import { escapePath } from "../domain/glob.ts"
-import { claimOf, findClaimConflicts } from "../operations/claims.ts"
+import { findClaimConflicts } from "../operations/claims.ts"
 import { type Location, locate } from "../operations/locations.ts"
 import type { CallContext } from "../operations/operation.ts"
 import { releaseOf } from "../operations/reservations.ts"
+import { listOwnAgents, personSession } from "../operations/sessions.ts"
 import { listHeldByAgent } from "../store/reservations.ts"
 import type { HookAnswer } from "./answer.ts"
 import { TERMINAL_PROCESS_NAMES } from "./clients.ts"
-import { findHolder, type Holder } from "./holder.ts"
+import { claimsOf } from "./edited-files.ts"
+import { findHolder } from "./holder.ts"
 import type { HookRequest } from "./request.ts"
-import { matchesAny, modeFor, readHookSettings } from "./settings.ts"
+import { readHookSettings } from "./settings.ts"
 import { blockText } from "./texts.ts"
 
 export const GIT_EVENTS = ["post-commit", "pre-commit"] as const
@@ -40,7 +43,7 @@ export async function decideGit(
   }
   const [first] = locations
   if (first === undefined) return SILENCE
-  const { settings } = readHookSettings(app.config.userConfigPath, first.rootPath)
+  const { settings, warnings } = readHookSettings(app.config.userConfigPath, first.rootPath)
   if (!settings.enabled) return SILENCE
   const caller = {
     ...request,
@@ -50,21 +53,22 @@ export async function decideGit(
     processNames: TERMINAL_PROCESS_NAMES,
   }
   const holder = await findHolder(app, caller, first.repository, "beside")
+  // Where no agent is known, a person commits, who may have reserved files too.
+  const isAgent = holder.agents.length > 0
+  const agents = isAgent ? holder.agents : await listOwnAgents(app.db, [personSession()])
   if (event === "post-commit") {
-    if (settings.releaseOnCommit) await releaseCommitted(context, holder, locations)
+    if (settings.releaseOnCommit) await releaseCommitted(context, agents, locations)
     return SILENCE
   }
-  const paths = locations
-    .filter(({ path }) => !matchesAny(settings.ignorePatterns, path))
-    .map((location) => claimOf(location, modeFor(settings, location.path) === "exclusive"))
-  const ownAgentIds = new Set(holder.agents.map(({ id }) => id))
+  const { paths, problems } = claimsOf(locations, settings)
+  const ownAgentIds = new Set(agents.map(({ id }) => id))
   const conflicts = await findClaimConflicts(app.db, { ownAgentIds }, paths, app.now())
-  if (conflicts.length === 0) return SILENCE
+  const warning = [...warnings, ...problems].map((text) => `signalbox: ${text}`).join("\n")
+  if (conflicts.length === 0) return { ...SILENCE, stderr: warning }
   const guidance = { shown: settings.showGuidance, allowsOverride: settings.allowOverrides }
   const text = blockText(conflicts, undefined, app.now(), guidance).replace("this edit", "this commit")
   // A person at a terminal is warned; whoever is known as an agent is held to the reservations.
-  if (holder.agents.length > 0 && settings.blockConflicts)
-    return { ...SILENCE, exitCode: EXIT_STOP, stderr: text }
+  if (isAgent && settings.blockConflicts) return { ...SILENCE, exitCode: EXIT_STOP, stderr: text }
   return {
     ...SILENCE,
     stderr: text.replace("blocked this commit", "warns: this commit touches reserved files"),
@@ -74,11 +78,11 @@ export async function decideGit(
 /** Releases the reservations that stand for one committed file; a wider pattern may still be worked in. */
 async function releaseCommitted(
   context: CallContext,
-  holder: Holder,
+  agents: readonly Agent[],
   locations: readonly Location[],
 ): Promise<void> {
   const { app } = context
-  for (const agent of holder.agents) {
+  for (const agent of agents) {
     const held = await listHeldByAgent(app.db, agent.id, app.now())
     const done = held.filter(({ pathPattern, repositoryId }) =>
       locations.some(

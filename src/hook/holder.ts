@@ -15,7 +15,7 @@ import type { Claimant } from "../operations/claims.ts"
 import type { CallContext } from "../operations/operation.ts"
 import { clientSession, earlierSession, listOwnAgents, sessionNames } from "../operations/sessions.ts"
 import { clientProcessesAbove } from "../process-ancestry.ts"
-import { isRunning } from "../process-identity.ts"
+import { isStillRunning } from "../process-identity.ts"
 import { findAgentByName, findAgentInRepository, insertAgent } from "../store/agents.ts"
 import {
   findLiveliestProject,
@@ -24,7 +24,7 @@ import {
   linkRepository,
   listProjectRepositoryIds,
 } from "../store/projects.ts"
-import { listAnchors, listSessionsAt, putAnchors, removeProcessAnchors } from "../store/sessions.ts"
+import { listAnchors, listSessionsAt, putAnchors, untie } from "../store/sessions.ts"
 
 /** What the hook knows of who called it. */
 export interface Caller {
@@ -45,6 +45,8 @@ export interface Caller {
 export interface Holder {
   /** Undefined when nothing names the session, and in calls that begin none. */
   session: string | undefined
+  /** Whether the client's process above it is known, and with it which servers are its own. */
+  isTied: boolean
   /** All names of the session. */
   names: readonly string[]
   /** The agents it speaks for, the most recently active first. */
@@ -71,7 +73,8 @@ export async function findHolder(
   const session = await sessionOf(app, caller, kind)
   const names = session === undefined ? await namesAbove(app.db, caller) : await sessionNames(app.db, session)
   const agents = [...(await namedAgent(app.db, caller, repository)), ...(await listOwnAgents(app.db, names))]
-  return { session, names, agents }
+  const isTied = session === undefined || !(await listAnchors(app.db, session)).includes(NOTHING_ABOVE)
+  return { session, isTied, names, agents }
 }
 
 /**
@@ -171,8 +174,9 @@ async function sessionOf(app: App, caller: Caller, kind: CallKind): Promise<stri
   const above = kind === "beside" ? [] : processesAbove(caller)
   const [nearest] = above
   if (nearest === undefined) return undefined
-  await tie(app, clientSession(nearest), above)
-  return clientSession(nearest)
+  const session = clientSession(nearest)
+  if ((await listAnchors(app.db, session)).join() !== above.join()) await tie(app, session, above)
+  return session
 }
 
 /** Returns the sessions that are known of the nearest of the client's processes. */
@@ -186,14 +190,14 @@ async function namesAbove(db: Queries, caller: Caller): Promise<string[]> {
 
 /** Whether an anchor is a process that lives, or says that there is none to be found. */
 function isStanding(anchor: string): boolean {
-  const pid = /^process:(\d+):/.exec(anchor)?.[1]
-  return anchor === NOTHING_ABOVE || (pid !== undefined && isRunning(Number(pid)))
+  const [, pid, mark = ""] = /^process:(\d+):(.*)$/.exec(anchor) ?? []
+  return anchor === NOTHING_ABOVE || (pid !== undefined && isStillRunning(Number(pid), mark))
 }
 
 function tie(app: App, session: string, above: readonly string[]): Promise<void> {
   const anchors = above.length === 0 ? [NOTHING_ABOVE] : above
   return app.db.transaction("sessions", async (tx) => {
-    await removeProcessAnchors(tx, session)
+    await untie(tx, session)
     await putAnchors(tx, session, anchors, app.now())
   })
 }

@@ -24,9 +24,20 @@ if [ -z "$database" ]; then
 fi
 listener=${database%.db}.hook.curl
 
+let_go() {
+  printf 'signalbox: not checked, the edit goes on: %s\n' "$1" >&2
+  exit 0
+}
+
+# Whoever starts the hook from a client's settings names a code that no failing shell ends with.
+block() {
+  exit "${SIGNALBOX_HOOK_BLOCK:-$1}"
+}
+
+{ command exec 3<&0; } 2>/dev/null || let_go 'there is nothing to read its description from'
+
 # Runs a command on the script's own stdin, for a second at most. The shell that waits and the watch over
 # it are told apart by their pids, and neither outlives the other.
-exec 3<&0
 bounded() {
   "$@" <&3 &
   running=$!
@@ -42,11 +53,6 @@ bounded() {
   status=$?
   kill "$watch" 2>/dev/null
   return "$status"
-}
-
-let_go() {
-  printf 'signalbox: not checked, the edit goes on: %s\n' "$1" >&2
-  exit 0
 }
 
 # Asks over bash's own socket; prints nothing when there is no good answer. What is longer than a socket
@@ -124,7 +130,10 @@ case $answer in
     err=${err#"$new_line"}
     [ -n "$out" ] && printf '%s\n' "$out"
     [ -n "$err" ] && printf '%s\n' "$err" >&2
-    exit "$code"
+    case $code in
+      0) exit 0 ;;
+      *) block "$code" ;;
+    esac
     ;;
 esac
 
@@ -136,6 +145,7 @@ printf '%s' "$payload" | SIGNALBOX_HOOK_ALONE=$PPID node "$here/hook.cjs" "$1" "
 code=$?
 # Only a decision may stop an edit, never a crash; git takes 1 for "stop".
 case "$1 $2 $code" in
-  *' 0' | *' 2' | 'git pre-commit 1') exit "$code" ;;
+  *' 0') exit 0 ;;
+  *' 2' | 'git pre-commit 1') block "$code" ;;
   *) let_go 'no listener answered, and node failed' ;;
 esac

@@ -5,10 +5,11 @@ import { modeOf } from "../domain/reservation.ts"
 import { LISTING_ROWS_MAX } from "../limits.ts"
 import type { CallContext } from "../operations/operation.ts"
 import { releaseOf } from "../operations/reservations.ts"
+import { hasSiblings } from "../operations/sessions.ts"
 import { touchAgent } from "../store/agents.ts"
 import { countInbox, listUntold, listUrgentUnread, messageNotice } from "../store/messages.ts"
 import { listReservationsIn } from "../store/reservations.ts"
-import { noteOnce } from "../store/sessions.ts"
+import { noteOnce, untie } from "../store/sessions.ts"
 import { type Caller, type Holder, namedProjectKey, requireClaimant } from "./holder.ts"
 import { mailText, welcomeText } from "./texts.ts"
 
@@ -50,9 +51,22 @@ export async function welcome(
   })
 }
 
-/** Releases everything that the session's agents hold. */
-export async function endSession(context: CallContext, holder: Holder): Promise<void> {
-  for (const agent of holder.agents) await releaseOf(context, agent)
+/**
+ * Releases everything that the session's agents hold. Agents of a server under the same client process are
+ * left alone while another conversation in that process may be theirs.
+ */
+export async function endSession(
+  context: CallContext,
+  holder: Holder,
+  { tellsServersItsSession }: { tellsServersItsSession: boolean },
+): Promise<void> {
+  const { session } = holder
+  const isAlone = session === undefined || !(await hasSiblings(context.app.db, session))
+  for (const agent of holder.agents)
+    if (isAlone || !agent.session?.startsWith("process:")) await releaseOf(context, agent)
+  // A client whose servers know the id may go on with the conversation under another, which finds this one.
+  if (session !== undefined && !tellsServersItsSession)
+    await context.app.db.transaction("sessions", (tx) => untie(tx, session))
 }
 
 /** Returns one line about urgent or acknowledgeable mail that the session was not told of before. */

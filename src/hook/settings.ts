@@ -13,7 +13,7 @@ import {
   normalizePattern,
 } from "../domain/glob.ts"
 import { modeOf, type ReservationMode } from "../domain/reservation.ts"
-import { HOOK_RESERVATION_SECONDS_DEFAULT, RESERVATION_SECONDS_MAX } from "../limits.ts"
+import { CONFIG_BYTES_MAX, HOOK_RESERVATION_SECONDS_DEFAULT, RESERVATION_SECONDS_MAX } from "../limits.ts"
 
 export const PROJECT_CONFIG_FILE = ".signalbox.json"
 
@@ -137,6 +137,12 @@ function readFile(file: string): FileSettings {
   try {
     const found = statSync(file, { throwIfNoEntry: false, bigint: true })
     if (found === undefined) return NO_SETTINGS
+    // A repository may hold anything under this name, a device or a pipe too, and reading that has no end.
+    if (!found.isFile() || found.size > CONFIG_BYTES_MAX)
+      return {
+        settings: {},
+        warnings: [`${file} must be a file of at most ${CONFIG_BYTES_MAX} bytes; the defaults hold`],
+      }
     const mark = `${found.ino}:${found.size}:${found.mtimeNs}:${found.ctimeNs}`
     const known = knownFiles.get(file)
     if (known?.mark === mark) return known

@@ -19,13 +19,26 @@ export function blockText(
   conflicts: readonly ClaimConflict[],
   claimant: Pick<Claimant, "agent" | "project"> | undefined,
   nowMs: number,
-  guidance: { shown: boolean; allowsOverride: boolean },
+  guidance: Guidance,
 ): string {
   const facts = conflictLines(conflicts, nowMs)
   const head = `signalbox blocked this edit: ${facts.join("\n")}`
   if (!guidance.shown) return head
-  return [head, "You can:", ...offers(conflicts, claimant, nowMs, guidance.allowsOverride)].join("\n")
+  const mistaken = guidance.mayBeSelf === true ? [MAY_BE_SELF] : []
+  return [head, "You can:", ...offers(conflicts, claimant, nowMs, guidance.allowsOverride), ...mistaken].join(
+    "\n",
+  )
 }
+
+export interface Guidance {
+  shown: boolean
+  allowsOverride: boolean
+  /** Whether the holder may be the very session that edits, which nothing told. */
+  mayBeSelf?: boolean
+}
+
+const MAY_BE_SELF =
+  "- if the holder is you: ask your user to set SIGNALBOX_SESSION to one text for both the server and the client"
 
 /** Returns the warning that an edit goes on although it is not free. */
 export function warningText(conflicts: readonly ClaimConflict[], nowMs: number): string {
@@ -37,7 +50,8 @@ function conflictLines(conflicts: readonly ClaimConflict[], nowMs: number): stri
   const shown = conflicts.slice(0, CONFLICTS_SHOWN_MAX).map(({ claimed, reservation }) => {
     const left = duration(reservation.expiresAtMs - nowMs)
     const pattern = oneLine(reservation.pathPattern)
-    const reason = reservation.reason === null ? "" : ` Reason: ${oneLine(reservation.reason)}`
+    const reason =
+      reservation.reason === null ? "" : ` Reason: ${oneLine(reservation.reason).replace(/\.?$/, ".")}`
     return `${oneLine(claimed.path)} is reserved by ${reservation.agentName} (${modeOf(reservation)}, ${left} left, pattern ${pattern}).${reason}`
   })
   const more = conflicts.length - shown.length

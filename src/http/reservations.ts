@@ -3,8 +3,7 @@
 import { isAbsolute } from "node:path"
 import * as z from "zod"
 import { isNotifier } from "../domain/agent.ts"
-import { hasCoordinationScope, isAdmin } from "../domain/api-key.ts"
-import type { Repository } from "../domain/project.ts"
+import { hasCoordinationScope, isAdmin, permitsReservation } from "../domain/api-key.ts"
 import { modeOf, type Reservation } from "../domain/reservation.ts"
 import { AppError, assert, invalid } from "../errors.ts"
 import { type HookSettings, modeFor, readHookSettings } from "../hook/settings.ts"
@@ -20,22 +19,14 @@ import {
   forbidden,
   requireRepository,
   requireRepositoryScope,
-  requireReservationScope,
   requireScope,
 } from "../operations/admission.ts"
-import {
-  type Claimant,
-  type ClaimConflict,
-  type ClaimedPath,
-  claim,
-  claimOf,
-  findHolders,
-} from "../operations/claims.ts"
+import { type Claimant, type ClaimConflict, claim, claimOf, findHolders } from "../operations/claims.ts"
 import { findLocation, type Location } from "../operations/locations.ts"
 import { isoTime } from "../operations/markdown.ts"
 import type { CallContext } from "../operations/operation.ts"
 import { decideOverride, type OverrideOutcome, requestOverride } from "../operations/overrides.ts"
-import { releaseOf } from "../operations/reservations.ts"
+import { admitToRepository, releaseOf } from "../operations/reservations.ts"
 import { listOwnAgents, sessionNames } from "../operations/sessions.ts"
 import { findAgentById } from "../store/agents.ts"
 import { findProjectById } from "../store/projects.ts"
@@ -120,8 +111,10 @@ const reserve = defineRoute({
     const claimant = await requireClaimant(context, body.agent_id)
     const locations: Location[] = []
     for (const path of new Set(body.paths)) locations.push(await requireLocation(context, path, body))
-    const paths: ClaimedPath[] = locations.map((location) => {
-      requirePermission(context, claimant, location.repository)
+    const inProject = { ...context, project: claimant.project }
+    for (const id of new Set(locations.map(({ repository }) => repository.id)))
+      await admitToRepository(inProject, id)
+    const paths = locations.map((location) => {
       const mode = body.mode ?? modeFor(settingsOf(context, location), location.path)
       return claimOf(location, mode === "exclusive")
     })
@@ -132,6 +125,7 @@ const reserve = defineRoute({
       claim(tx, { ...context, nowMs: app.now() }, claimant, paths, {
         durationSeconds,
         reason: body.reason ?? null,
+        keeps: false,
       }),
     )
     if (!("held" in outcome)) return conflictAnswer(outcome.conflicts)
@@ -155,15 +149,15 @@ const release = defineRoute({
   api: "coordination",
   summary: "Release a reservation",
   isLimited: false,
-  parameters: z.object({ reservation_id: z.string() }),
+  parameters: z.object({ reservation_id: idText }),
   query: z.object({ agent_id: idText }),
   responses: { 200: { description: "Released" } },
   async run(context, { parameters, query }) {
     const { app } = context
     const claimant = await requireClaimant(context, query.agent_id)
     const id = Number(parameters.reservation_id)
-    const reservation = Number.isSafeInteger(id) ? await findReservation(app.db, id) : undefined
-    if (reservation === undefined) {
+    const reservation = await findReservation(app.db, id)
+    if (reservation === undefined || !(await permitsLook(context, reservation))) {
       throw new AppError("not_found", `reservation ${parameters.reservation_id} was not found`, {
         hint: `GET ${PATH} lists those that hold.`,
       })
@@ -200,7 +194,7 @@ const override = defineRoute({
   async run(context, { body }) {
     const claimant = await requireClaimant(context, body.agent_id)
     const location = await requireLocation(context, body.path, body)
-    requirePermission(context, claimant, location.repository)
+    await admitToRepository({ ...context, project: claimant.project }, location.repository.id)
     const rules = settingsOf(context, location)
     const outcome = await requestOverride(context, claimant, location, body.reason, rules)
     return overrideAnswer(outcome)
@@ -213,16 +207,14 @@ const decide = defineRoute({
   api: "coordination",
   summary: "Approve or deny an override that waits",
   isLimited: false,
-  parameters: z.object({ override_id: z.string() }),
+  parameters: z.object({ override_id: idText }),
   body: z.object({ approved: z.boolean() }),
   responses: { 200: { description: "Decided; requester and holder were told" } },
   async run(context, { parameters, body }) {
     if (!isAdmin(context.key.scopes)) throw forbidden("admin")
     const id = Number(parameters.override_id)
     const decidedBy = `key ${context.key.name}`
-    return overrideAnswer(
-      await decideOverride(context, Number.isSafeInteger(id) ? id : 0, body.approved, decidedBy),
-    )
+    return overrideAnswer(await decideOverride(context, id, body.approved, decidedBy))
   },
 })
 
@@ -258,18 +250,19 @@ async function listHeld(
   query: { path?: string | undefined; repository_id?: number | undefined },
 ) {
   const { app, key } = context
+  requireCoordination(context)
   if (query.path === undefined) {
     if (query.repository_id === undefined)
       throw invalid("path", "is required", "Give a path, or repository_id for all that is held there.")
     const repository = await requireRepository(app.db, query.repository_id)
     await requireRepositoryScope(app.db, key, repository.id)
     const all = await listReservationsIn(app.db, repository.id, app.now(), LISTING_ROWS_MAX)
-    return all.map((reservation) => held(reservation, reservation.pathPattern))
+    return (await visible(context, all)).map((reservation) => held(reservation, reservation.pathPattern))
   }
   const location = await requireLocation(context, query.path, query)
   await requireRepositoryScope(app.db, key, location.repository.id)
   const holders = await findHolders(app.db, location, app.now())
-  return holders.map((reservation) => held(reservation, location.path))
+  return (await visible(context, holders)).map((reservation) => held(reservation, location.path))
 }
 
 function held(reservation: Reservation, file: string): z.output<typeof heldShape> {
@@ -289,8 +282,7 @@ function held(reservation: Reservation, file: string): z.output<typeof heldShape
 /** Finds the agent that a call is made for, with all that are one session with it. */
 async function requireClaimant(context: CallContext, agentId: string): Promise<Claimant> {
   const { app, key } = context
-  if (!hasCoordinationScope(key.scopes))
-    throw forbidden("repo:{repository_id}:coordination or project:{project_key}:coordination")
+  requireCoordination(context)
   const agent = await findAgentById(app.db, Number(agentId))
   const project = agent && (await findProjectById(app.db, agent.projectId))
   if (agent === undefined || project === undefined || isNotifier(agent.name)) {
@@ -304,8 +296,22 @@ async function requireClaimant(context: CallContext, agentId: string): Promise<C
   return { agent, project, ownAgentIds: new Set([agent.id, ...own.map(({ id }) => id)]) }
 }
 
-function requirePermission({ key }: CallContext, { project }: Claimant, repository: Repository): void {
-  requireReservationScope(key, project, repository.id)
+function requireCoordination({ key }: CallContext): void {
+  if (!hasCoordinationScope(key.scopes))
+    throw forbidden("repo:{repository_id}:coordination or project:{project_key}:coordination")
+}
+
+/** Returns those reservations that the key may know of: those of the projects and repositories it permits. */
+async function visible(context: CallContext, reservations: readonly Reservation[]): Promise<Reservation[]> {
+  const seen: Reservation[] = []
+  for (const reservation of reservations) if (await permitsLook(context, reservation)) seen.push(reservation)
+  return seen
+}
+
+async function permitsLook({ app, key }: CallContext, reservation: Reservation): Promise<boolean> {
+  if (key.scopes.includes("*")) return true
+  const project = await findProjectById(app.db, reservation.projectId)
+  return project !== undefined && permitsReservation(key.scopes, project.key, reservation.repositoryId)
 }
 
 /** Finds a file of a connected repository; fails with `invalid`, naming the field. */

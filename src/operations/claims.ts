@@ -99,6 +99,16 @@ export async function areCovered(
   return true
 }
 
+export interface ClaimTerms {
+  durationSeconds: number
+  reason: string | null
+  /**
+   * Whether what the claimant has already is kept as it is, as for an edit that asks for the least it needs;
+   * otherwise each file is reserved just as asked for.
+   */
+  keeps: boolean
+}
+
 export type ClaimOutcome =
   | { conflicts: ClaimConflict[] }
   | { held: Reservation[]; hasNew: boolean; conflicts: [] }
@@ -112,7 +122,7 @@ export async function claim(
   context: CallContext,
   claimant: Claimant,
   paths: readonly ClaimedPath[],
-  terms: { durationSeconds: number; reason: string | null },
+  terms: ClaimTerms,
 ): Promise<ClaimOutcome> {
   const { nowMs } = context
   const conflicts = await findClaimConflicts(tx, claimant, paths, nowMs)
@@ -122,18 +132,20 @@ export async function claim(
   for (const claimed of paths) {
     const candidates = await candidatesFor(tx, claimed, nowMs)
     const covering = coveringOf(claimant, claimed, candidates, nowMs)
-    const reused = covering && (await findReservation(tx, covering.id))
+    const reused = terms.keeps && covering ? await findReservation(tx, covering.id) : undefined
     const isSame = reused?.pathPattern === claimed.pathPattern && reused.agentId === claimant.agent.id
     if (reused !== undefined && !isSame) {
       held.push(reused)
       continue
     }
-    // What the claimant holds exclusively stays so: an edit asks for the least that it needs.
+    // What the claimant holds exclusively stays so.
     const asExclusive = { ...claimed, exclusive: true }
     const exclusive =
-      claimed.exclusive || coveringOf(claimant, asExclusive, candidates, nowMs, 0) !== undefined
+      claimed.exclusive ||
+      (terms.keeps && coveringOf(claimant, asExclusive, candidates, nowMs, 0) !== undefined)
     const actor = { ...context, project: claimant.project, actor: claimant.agent }
-    const request = { ...claimed, ...terms, exclusive, ownAgentIds: claimant.ownAgentIds }
+    const { durationSeconds, reason } = terms
+    const request = { ...claimed, durationSeconds, reason, exclusive, ownAgentIds: claimant.ownAgentIds }
     const granted = await grant(tx, actor, request)
     // Nothing came between the look and the grant: both hold the write lock.
     if (!("granted" in granted)) return { conflicts: granted.conflicts.map((one) => ({ ...one, claimed })) }

@@ -29,9 +29,9 @@ export function httpSession(keyId: number, name: string | undefined): string {
   return name === undefined ? `${HTTP_PREFIX}${keyId}` : `${HTTP_PREFIX}${keyId}:${name}`
 }
 
-/** Returns the name of the session of a person at a terminal. */
-export function personSession(user: string | number): string {
-  return `${PERSON_PREFIX}${user}`
+/** Returns the name of the session of the person whose process this is; `name` serves where users have no number. */
+export function personSession(name = "person"): string {
+  return `${PERSON_PREFIX}${process.getuid?.() ?? name}`
 }
 
 /** Returns the anchor that ties a session to an earlier one of the same conversation. */
@@ -58,6 +58,13 @@ export async function sessionNames(db: Queries, session: string): Promise<string
     if (sessions.length > 0) break
   }
   return [...new Set(names)]
+}
+
+/** Whether another session with an id of its own runs under the nearest process that a session is tied to. */
+export async function hasSiblings(db: Queries, session: string): Promise<boolean> {
+  const nearest = (await listAnchors(db, session)).find((anchor) => anchor.startsWith(PROCESS_PREFIX))
+  if (nearest === undefined) return false
+  return (await listSessionsAt(db, nearest, session)).some((other) => other.startsWith(CLIENT_PREFIX))
 }
 
 /** Returns the agents that a session's names speak for, the most recently active first. */

@@ -8,7 +8,7 @@ export const sessionStatements = {
   putAnchor: `
     INSERT INTO session_anchors (session, anchor, position, created_at_ms) VALUES (?, ?, ?, ?)
     ON CONFLICT (session, anchor) DO UPDATE SET created_at_ms = excluded.created_at_ms`,
-  removeProcessAnchors: "DELETE FROM session_anchors WHERE session = ? AND anchor NOT LIKE 'session:%'",
+  untie: "DELETE FROM session_anchors WHERE session = ? OR anchor = 'session:' || ?",
   removeOldAnchors: "DELETE FROM session_anchors WHERE created_at_ms < ?",
   hasNotice: "SELECT notice FROM session_notices WHERE session = ? AND notice = ?",
   putNotice: `
@@ -40,9 +40,9 @@ export async function putAnchors(
   }
 }
 
-/** Unties a session from processes; the sessions that it goes on from stay. */
-export async function removeProcessAnchors(tx: Queries, session: string): Promise<void> {
-  await tx.run(sessionStatements.removeProcessAnchors, [session])
+/** Unties a session from all processes and from all other sessions. */
+export async function untie(tx: Queries, session: string): Promise<void> {
+  await tx.run(sessionStatements.untie, [session, session])
 }
 
 /** Notes that a session is told something; returns whether it is the first time. */

@@ -1,6 +1,7 @@
 /** How the hook's settings are read: every key good and bad, and two files of which the project's wins. */
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as fc from "fast-check"
@@ -145,7 +146,28 @@ describe("settings", () => {
     mkdirSync(join(folder, ".signalbox.json"))
     const read = readHookSettings(join(folder, "none"), folder)
     expect(read.settings).toEqual(HOOK_SETTINGS_DEFAULT)
-    expect(read.warnings).toEqual([expect.stringContaining("cannot be read")])
+    expect(read.warnings).toEqual([expect.stringContaining("must be a file of at most 65536 bytes")])
+  })
+
+  test.skipIf(process.platform === "win32")("in a pipe or a device are not waited for", () => {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-settings-"))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    symlinkSync("/dev/zero", join(folder, ".signalbox.json"))
+    execFileSync("mkfifo", [join(folder, "pipe")])
+    const read = readHookSettings(join(folder, "pipe"), folder)
+    expect(read.settings).toEqual(HOOK_SETTINGS_DEFAULT)
+    expect(read.warnings).toHaveLength(2)
+  })
+
+  test("count up to 64 KiB of a file", () => {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-settings-"))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const settings = JSON.stringify({ hooks: { preEdit: { enabled: false } } })
+    const enabledAt = (bytes: number) => {
+      writeFileSync(join(folder, ".signalbox.json"), settings.padEnd(bytes))
+      return readHookSettings(join(folder, "none"), folder).settings.enabled
+    }
+    expect([enabledAt(65_536), enabledAt(65_537)]).toEqual([false, true])
   })
 })
 

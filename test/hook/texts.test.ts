@@ -66,7 +66,7 @@ describe("a refusal", () => {
   test("says file, holder, mode, time left, pattern and reason, then the offers", () => {
     expect(block([conflict("src/a.ts", { reason: "new\nlogin" })])).toBe(
       [
-        "signalbox blocked this edit: src/a.ts is reserved by Bob (exclusive, 1 h 30 min left, pattern src/**). Reason: new login",
+        "signalbox blocked this edit: src/a.ts is reserved by Bob (exclusive, 1 h 30 min left, pattern src/**). Reason: new login.",
         "You can:",
         "- message the holder: send-message to agent id 9 in project id 3",
         "- wait for the expiry: 2026-03-10T13:30:00.000Z (in 1 h 30 min)",

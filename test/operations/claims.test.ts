@@ -17,7 +17,7 @@ import { findRepositoryById } from "../../src/store/repositories.ts"
 import { contextOf, heldIn, reserve } from "../support/hook.ts"
 import { agents, type TestAgent, world } from "../support/world.ts"
 
-const TERMS = { durationSeconds: 600, reason: null }
+const TERMS = { durationSeconds: 600, reason: null, keeps: true }
 
 /** An agent as a claimant, alone or together with others of its session. */
 async function claimantOf(agent: TestAgent, ...others: readonly TestAgent[]): Promise<Claimant> {
@@ -56,7 +56,7 @@ const patternsOf = (outcome: Awaited<ReturnType<typeof claimAs>>) =>
 describe("a claim", () => {
   test("of free files reserves each, with the reason, for as long as is asked", async () => {
     const [, ada] = await agents("Ada")
-    const terms = { durationSeconds: 60, reason: "tidy up" }
+    const terms = { durationSeconds: 60, reason: "tidy up", keeps: true }
     const outcome = await claimAs(ada, { "a.ts": "shared", "b.ts": "exclusive" }, { terms })
     expect(outcome).toMatchObject({ hasNew: true, conflicts: [] })
     expect("held" in outcome && outcome.held.map(({ reason }) => reason)).toEqual(["tidy up", "tidy up"])

@@ -8,6 +8,7 @@ import {
   listOwnAgents,
   sessionNames,
 } from "../../src/operations/sessions.ts"
+import { processMark } from "../../src/process-identity.ts"
 import { findAgentById } from "../../src/store/agents.ts"
 import { listHeldByAgent } from "../../src/store/reservations.ts"
 import { listSessionsAt, noteOnce, putAnchors, removeOldSessionNotes } from "../../src/store/sessions.ts"
@@ -214,7 +215,7 @@ describe.each(["register-agent", "macro-start-session"])(
 
     test("takes it over also where only the client's process ties the server to the hook", async () => {
       const [made, bob] = await agents("Bob")
-      const anchor = "process:1:m"
+      const anchor = `process:${process.pid}:${processMark(process.pid)}`
       await bob.session.app.db.transaction("sessions", (tx) =>
         putAnchors(tx, "client:b", [anchor], made.nowMs),
       )
