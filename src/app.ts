@@ -31,7 +31,7 @@ export interface AppOptions {
   random?: () => number
   randomBytes?: (count: number) => Uint8Array
   markOf?: (pid: number) => string | undefined
-  /** The client's processes above this one, nearest first, as \`clientProcessesAbove\` finds them. */
+  /** The client's processes above this one, nearest first, as `clientProcessesAbove` finds them. */
   clientProcesses?: readonly string[]
 }
 

@@ -108,5 +108,8 @@ export const REQUEST_HEADERS_MS_MAX = 5_000
 export const REQUEST_MS_MAX = 10_000
 /** How long a connection without a request is kept. */
 export const CONNECTION_IDLE_MS_MAX = 5_000
+/** How long a connection may stand still in the middle of an answer, and how many there may be. */
+export const CONNECTION_STALLED_MS_MAX = 30_000
+export const CONNECTIONS_MAX = 256
 /** How long a listener that ends goes on answering what it had accepted. */
 export const LISTENER_DRAIN_MS_MAX = 1_000

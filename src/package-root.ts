@@ -1,7 +1,7 @@
 /** Where the package's own files lie, whether the code runs from source or from the bundle. */
 
 import { existsSync, readFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { dirname, join, sep } from "node:path"
 import { fileURLToPath } from "node:url"
 
 /** Returns the absolute path of a file that ships with the package, such as `schema.sql`. */
@@ -18,4 +18,13 @@ export function packageFile(name: string): string {
 /** Returns the version in package.json. */
 export function packageVersion(): string {
   return (JSON.parse(readFileSync(packageFile("package.json"), "utf8")) as { version: string }).version
+}
+
+/** How everybody starts the published package. */
+export const PUBLISHED_START: readonly string[] = ["npx", "-y", "signalbox"]
+
+/** Returns the words that start this very copy when it is a clone; undefined when it is installed as a package. */
+export function cloneStart(): readonly string[] | undefined {
+  const file = packageFile("bin/signalbox.js")
+  return file.split(sep).includes("node_modules") ? undefined : ["node", file]
 }

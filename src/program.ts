@@ -3,15 +3,23 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander"
 import type { CommandShape, Shell } from "./commands/completion.ts"
 import { type Config, readConfig } from "./config.ts"
+import { closestName } from "./domain/agent.ts"
 import { ENVIRONMENTS, PLANS } from "./domain/api-key.ts"
 import { OVERRIDE_STATUSES } from "./domain/override.ts"
 import type { ReservationMode } from "./domain/reservation.ts"
+import { AppError } from "./errors.ts"
 import { EXIT_CODES, EXIT_DONE, EXIT_WRONG_USE } from "./exit-codes.ts"
 import { CLIENT_NAMES } from "./hook/client-names.ts"
 import { hasClient } from "./input.ts"
 import { PORT_MAX } from "./limits.ts"
 import type { App } from "./operations/app.ts"
 import { packageVersion } from "./package-root.ts"
+
+interface ServerOptions {
+  toolsets?: string[]
+  tools?: string[]
+  readOnly?: boolean
+}
 
 interface GlobalOptions {
   db?: string
@@ -34,6 +42,10 @@ const OVERRIDE_REQUEST = "request"
 /** Runs the command that argv names; returns the exit code. */
 export async function runProgram(): Promise<number> {
   try {
+    // Whoever reads the help may close the pipe early, as head does.
+    process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error
+    })
     await createProgram().parseAsync()
     return EXIT_DONE
   } catch (error) {
@@ -60,15 +72,23 @@ export function createProgram(): Command {
     )
     .option("--read-only", "offer only tools that write nothing")
     .addHelpText("after", exitCodesText())
-    .showHelpAfterError()
+    .showHelpAfterError("(signalbox --help lists the commands)")
+    .showSuggestionAfterError()
+    .helpCommand(true)
     .exitOverride()
   const config: ReadConfig = (environment) => configOf(program.opts<GlobalOptions>(), environment)
 
-  program.action(async (options: { toolsets?: string[]; tools?: string[]; readOnly?: boolean }) => {
-    if (!hasClient()) return (await import("./commands/welcome.ts")).welcome(config(), options)
-    const startCompanion = async (app: App) => (await import("./serve.ts")).startListener(app)
-    await (await import("./mcp/stdio.ts")).runStdioServer(config(), options, startCompanion)
-  })
+  program
+    .usage("[options] [command]")
+    .argument("[command...]")
+    .action(async (words: string[], options: ServerOptions) => {
+      // Commander itself only says that there are too many arguments.
+      const [unknown] = words
+      if (unknown !== undefined) throw unknownCommand(program, unknown)
+      if (!hasClient()) return (await import("./commands/welcome.ts")).welcome(config(), options)
+      const startCompanion = async (app: App) => (await import("./serve.ts")).startListener(app)
+      await (await import("./mcp/stdio.ts")).runStdioServer(config(), options, startCompanion)
+    })
   addSetupCommands(program, config)
   addStateCommands(program, config)
   addReservationCommands(program, config)
@@ -347,4 +367,15 @@ function wholeNumber(listing: string): (value: string) => number {
 function portNumber(value: string): number {
   if (/^\d{1,5}$/.test(value) && Number(value) <= PORT_MAX) return Number(value)
   throw new InvalidArgumentError(`A port is a number, 0 to ${PORT_MAX}.`)
+}
+
+function unknownCommand(program: Command, word: string): AppError {
+  const likely = closestName(
+    word,
+    program.commands.map((command) => command.name()),
+  )
+  const hint = likely === undefined ? "" : `Did you mean ${likely}? `
+  return new AppError("invalid", `unknown command "${word}"`, {
+    hint: `${hint}All commands: signalbox --help`,
+  })
 }

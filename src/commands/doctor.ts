@@ -2,12 +2,14 @@
 
 import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync, statSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { join } from "node:path"
 import type { Config } from "../config.ts"
+import { isWellFormedApiKey } from "../domain/api-key.ts"
 import { AppError } from "../errors.ts"
 import { findWorkTree } from "../git/repository.ts"
 import { shellCommand, windowsCommand } from "../hook/command.ts"
 import { hasHookFiles, hookFolder } from "../hook/files.ts"
+import { readHookSettings } from "../hook/settings.ts"
 import { listenerPaths } from "../http/listener-files.ts"
 import { checkInstalled, type InstalledClient } from "../install/check.ts"
 import type { Machine } from "../install/place.ts"
@@ -160,7 +162,16 @@ function checkHookFiles(config: Config, clients: readonly InstalledClient[]): Fi
           text: `${stale.join(" and ")} differ from this version's`,
           advice: "Run: signalbox install",
         }
-  return [files, ...checkCurl(), runHook()]
+  return [files, ...checkPlace(config), ...checkCurl(), runHook()]
+}
+
+/** Without a listener the hook asks the package itself, where it was recorded to be. */
+function checkPlace(config: Config): Finding[] {
+  const record = join(hookFolder(config.dataFolder), "package")
+  const place = existsSync(record) ? readFileSync(record, "utf8").trim() : ""
+  if (existsSync(join(place, "dist", "hook-alone.js"))) return []
+  const text = `the package is not at ${place || "any known place"}: without a listener edits are not checked`
+  return [{ about: "hook", state: "problem", text, advice: "Run: signalbox install" }]
 }
 
 function isCurrent(config: Config, name: string): boolean {
@@ -223,15 +234,19 @@ async function checkConfigFiles(config: Config): Promise<Finding[]> {
       return { about, state: "ok", text: path }
     })
   })
-  const warnings = config.warnings.map(
-    (text): Finding => ({
-      about: "configuration",
-      state: "warning",
-      text,
-      advice: `Correct it in ${dirname(config.userConfigPath)}.`,
-    }),
-  )
-  return [...findings, ...warnings]
+  // What cannot be read at all is a problem above, and need not be named twice.
+  const isReadable = findings.every(({ state }) => state === "ok")
+  const named = isReadable ? readHookSettings(config.userConfigPath, root).warnings : []
+  const warnings = [...config.warnings, ...named].map((text): Finding => {
+    return { about: "configuration", state: "warning", text, advice: "Correct it there." }
+  })
+  return [...findings, ...warnings, ...checkKey(config)]
+}
+
+function checkKey({ apiKey }: Config): Finding[] {
+  if (apiKey === undefined || isWellFormedApiKey(apiKey)) return []
+  const text = "SIGNALBOX_API_KEY is set and is no key: every call is refused"
+  return [{ about: "key", state: "problem", text, advice: "Unset it, or make a key: signalbox keys create" }]
 }
 
 /** Returns the object in a JSON file; throws, naming the file, when there is none. */

@@ -13,6 +13,7 @@ import { installedPlaces, readManifest } from "../install/manifest.ts"
 import type { Action, Outcome } from "../install/outcome.ts"
 import { type Machine, type Place, SCOPES, type Scope } from "../install/place.ts"
 import { uninstallClient } from "../install/uninstall.ts"
+import { cloneStart } from "../package-root.ts"
 import { bold, cyan, dim, green, type OutputOptions, print, printResult, red } from "./output.ts"
 
 /** Options of both commands, as commander gives them. */
@@ -35,7 +36,9 @@ interface Report {
 
 /** Returns the machine that this process runs on. */
 export function thisMachine(): Machine {
-  return { home: homedir(), platform: process.platform, env: process.env }
+  const ownStart = cloneStart()
+  const machine = { home: homedir(), platform: process.platform, env: process.env }
+  return ownStart === undefined ? machine : { ...machine, ownStart }
 }
 
 /**
@@ -82,6 +85,7 @@ export async function uninstallCommand(
   const change = changeOptions(config, options)
   const scope = readScope(options.scope)
   const named = [...new Set(names)].map(clientNamed)
+  const here = (await findWorkTree(config.workingFolder))?.rootPath
   const reports: Report[] = []
   const visit = (client: Client, place: Place) => {
     const isKnown = reports.some((one) => one.client === client && one.place.root === place.root)
@@ -90,13 +94,19 @@ export async function uninstallCommand(
   }
   for (const { client, scope: at, root } of installedPlaces(readManifest(config.dataFolder))) {
     const isMeant = named.length === 0 || named.some((one) => one.name === client)
-    const isInScope = scope === undefined || scope === at
+    // A repository's hooks are named where they are; without a name everything goes.
+    const isHere = client !== "git" || named.length === 0 || here === root
+    const isInScope = isHere && (scope === undefined || scope === at)
     if (isMeant && isInScope) visit(clientNamed(client), { machine, scope: at, root })
   }
   for (const client of named) visit(client, await placeFor(client, scope ?? "user", config, machine))
   const isGone = Object.keys(readManifest(config.dataFolder).files).length === 0
   if (isGone && !change.isDryRun) removeHookFiles(config.dataFolder)
   showReports(reports, options, [])
+  if (reports.length > 0 && options.json !== true && !change.isDryRun)
+    print(
+      dim(`Copies of changed files stay beside them (*.signalbox.bak), your data in ${config.dataFolder}.`),
+    )
 }
 
 function changeOptions(config: Config, options: InstallOptions): ChangeOptions {

@@ -19,7 +19,7 @@ import {
 } from "../operations/overrides.ts"
 import { notConnected } from "../operations/reservation-commands.ts"
 import { admitToRepository } from "../operations/reservations.ts"
-import { listOverrides } from "../store/overrides.ts"
+import { type AuditEntry, listAudit, listOverrides } from "../store/overrides.ts"
 import { agentsAround, callContext, requireIdentity, userName } from "./identity.ts"
 import { bold, dim, green, type OutputOptions, printResult, table } from "./output.ts"
 import { type ActorOptions, actingFor, reservationJson } from "./reserve.ts"
@@ -51,6 +51,9 @@ export function requestOverrideCommand(
     await admitToRepository({ ...context, project: claimant.project }, location.repository.id)
     const outcome = await requestOverride(context, claimant, location, options.reason, settings)
     printOutcome(options, outcome, context.nowMs)
+    // `signalbox override x && edit x` must not go on.
+    if (outcome.override.status === "pending")
+      throw new AppError("conflict", `${oneLine(location.path)} is still reserved by others`)
   })
 }
 
@@ -88,7 +91,13 @@ export function listOverridesCommand(config: Config, options: ListOverridesOptio
   return withApp(config, async (app) => {
     await adminContext(app)
     const overrides = await listOverrides(app.db, options.status ?? null, OVERRIDES_SHOWN_MAX)
-    printResult(options, overrides.map(overrideJson), () => {
+    const audited: object[] = []
+    for (const override of overrides)
+      audited.push({
+        ...overrideJson(override),
+        audit: (await listAudit(app.db, override.id)).map(auditJson),
+      })
+    printResult(options, audited, () => {
       if (overrides.length === 0) return `No ${options.status ?? ""} overrides.`.replace("  ", " ")
       const rows = overrides.map((one) => [
         String(one.id),
@@ -136,6 +145,10 @@ function printOutcome(options: OutputOptions, { override, released }: OverrideOu
       dim(`  Override ${override.id} is in the audit log. Reserve the path before you edit it.`),
     )
   })
+}
+
+function auditJson({ kind, actor, reservationId, createdAtMs }: AuditEntry) {
+  return { kind, actor, reservation_id: reservationId, at: isoTime(createdAtMs) }
 }
 
 function overrideJson(override: Override) {

@@ -1,21 +1,13 @@
 /** What `signalbox` shows on a terminal: that the server works, where the data lies, and how to go on. */
 
 import { existsSync, statSync } from "node:fs"
-import { sep } from "node:path"
 import type { Config } from "../config.ts"
 import { AppError } from "../errors.ts"
 import { OPERATIONS } from "../operations/index.ts"
 import { type Selection, selectOperations } from "../operations/selection.ts"
-import { packageFile, packageVersion } from "../package-root.ts"
+import { cloneStart, PUBLISHED_START, packageVersion } from "../package-root.ts"
 import { ServerClient } from "./client.ts"
 import { bold, cyan, dim, green, print } from "./output.ts"
-
-/** Returns how a client starts this very copy: by npx once it is installed, by its path from a clone. */
-function startCommand(): { command: string; args: string[] } {
-  const file = packageFile("bin/signalbox.js")
-  const isInstalled = file.split(sep).includes("node_modules")
-  return isInstalled ? { command: "npx", args: ["-y", "signalbox"] } : { command: "node", args: [file] }
-}
 
 export async function welcome(config: Config, selection: Selection): Promise<void> {
   selectOperations(OPERATIONS, selection)
@@ -35,7 +27,8 @@ export async function welcome(config: Config, selection: Selection): Promise<voi
     await server.stop()
   }
   print(`${green("✓")} Data     ${config.databasePath} ${dim(sizeOf(config.databasePath))}`)
-  const start = startCommand()
+  const [command = "", ...args] = cloneStart() ?? PUBLISHED_START
+  const start = { command, args }
   const settings = JSON.stringify({ mcpServers: { signalbox: start } })
   const shell = [start.command, ...start.args].join(" ")
   print(`\nGive it to the coding agents on this machine, server and hook:\n\n  ${bold(`${shell} install`)}`)

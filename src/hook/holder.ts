@@ -110,7 +110,7 @@ export async function namedProjectKey({ projectKey }: Caller): Promise<string | 
 
 /**
  * Returns who claims files of a repository, making an agent for a session that has none. Must run in a
- * transaction; \`holder\` must have a session.
+ * transaction; `holder` must have a session.
  */
 export async function requireClaimant(
   tx: Queries,

@@ -40,7 +40,7 @@ async function decide(): Promise<HookAnswer> {
 
 function surroundings(): Omit<HookRequest, "payload"> {
   const { env } = process
-  // The last two, since \`node -e\` names no file before them.
+  // The last two, since `node -e` names no file before them.
   const [client = "", event = ""] = process.argv.slice(-2)
   const text = (...values: (string | undefined)[]) =>
     values.find((value) => value !== undefined && value !== "")

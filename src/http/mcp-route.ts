@@ -7,6 +7,7 @@ import { invalid } from "../errors.ts"
 import type { App } from "../operations/app.ts"
 import type { CallContext } from "../operations/operation.ts"
 import { httpSession } from "../operations/sessions.ts"
+import { requireShallowJson } from "./request-input.ts"
 import type { RawRoute } from "./route.ts"
 
 /** Answers one MCP request on behalf of an app's key. */
@@ -28,7 +29,13 @@ export function mcpRoute(answer: AnswerMcp): RawRoute {
       "Streamable HTTP without sessions, in the revisions of 2025 and of 2026. Tool calls count against the limits of the key.",
     isLimited: false,
     responses: { 200: { description: "A JSON-RPC response, as JSON or as a stream of events." } },
-    handle: (context, request) => answer(callerOf(context, request.headers.get(SESSION_HEADER)), request),
+    async handle(context, request) {
+      const bytes = new Uint8Array(await request.arrayBuffer())
+      requireShallowJson(bytes)
+      const { url, method, headers, signal } = request
+      const read = new Request(url, { method, headers, signal, body: bytes })
+      return answer(callerOf(context, headers.get(SESSION_HEADER)), read)
+    },
   }
 }
 

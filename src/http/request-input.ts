@@ -48,12 +48,25 @@ export function parseJson(bytes: Uint8Array): unknown {
   } catch {
     throw new HttpFailure({ status: 400, message: "the body is not valid JSON in UTF-8" })
   }
-  if (isDeeper(value, JSON_DEPTH_MAX))
-    throw new HttpFailure({
-      status: 400,
-      message: `the body must be nested at most ${JSON_DEPTH_MAX} levels deep`,
-    })
+  requireShallow(value)
   return value
+}
+
+/** Fails with 400 for JSON that is nested more than 100 levels deep; what is no JSON is the reader's to refuse. */
+export function requireShallowJson(bytes: Uint8Array): void {
+  let value: unknown
+  try {
+    value = JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    return
+  }
+  requireShallow(value)
+}
+
+function requireShallow(value: unknown): void {
+  if (!isDeeper(value, JSON_DEPTH_MAX)) return
+  const message = `the body must be nested at most ${JSON_DEPTH_MAX} levels deep`
+  throw new HttpFailure({ status: 400, message })
 }
 
 function isDeeper(value: unknown, depthMax: number): boolean {

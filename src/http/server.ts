@@ -5,6 +5,8 @@ import type { AddressInfo, Socket } from "node:net"
 import { getRequestListener, type HttpBindings } from "@hono/node-server"
 import {
   CONNECTION_IDLE_MS_MAX,
+  CONNECTION_STALLED_MS_MAX,
+  CONNECTIONS_MAX,
   LISTENER_DRAIN_MS_MAX,
   REQUEST_HEADERS_MS_MAX,
   REQUEST_MS_MAX,
@@ -49,6 +51,9 @@ export class HttpServer {
       // The guard refuses what has no Host, with the headers that every response carries.
       requireHostHeader: false,
     })
+    // Whoever neither reads nor writes must not keep what it was answered in memory.
+    server.setTimeout(CONNECTION_STALLED_MS_MAX)
+    server.maxConnections = CONNECTIONS_MAX
     server.unref()
     server.on("connection", (socket) => socket.unref())
     await new Promise<void>((resolve, reject) => {

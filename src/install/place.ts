@@ -10,6 +10,8 @@ export interface Machine {
   home: string
   platform: NodeJS.Platform
   env: Record<string, string | undefined>
+  /** How this very copy is started, where npx would start another or none: from a clone. */
+  ownStart?: readonly string[]
 }
 
 export interface Place {

@@ -2,6 +2,7 @@
 
 import type { ClientName, HookEvent } from "../hook/client-names.ts"
 import { shellCommand, windowsCommand } from "../hook/command.ts"
+import { cloneStart, PUBLISHED_START } from "../package-root.ts"
 import type { Json, JsonEntry } from "./client.ts"
 import type { Place } from "./place.ts"
 
@@ -22,7 +23,7 @@ export const HOOK_SECONDS: Record<HookEvent, number> = {
 /** How long a client waits for the server to start: a cold npx has to fetch the package first. */
 export const START_SECONDS = 60
 
-const START = ["npx", "-y", "signalbox"]
+const START = [...PUBLISHED_START]
 /** npx is a batch file on Windows, which many clients cannot start themselves. */
 const WINDOWS_START = ["cmd", "/c", ...START]
 
@@ -34,8 +35,13 @@ export interface HookPoint {
   matcher?: string
 }
 
-/** Returns the words that start the server. Files meant to be committed hold the form that runs everywhere. */
+/**
+ * Returns the words that start the server. Files meant to be committed hold the form that runs everywhere;
+ * the user's own may name a copy on this machine.
+ */
 export function startWords(place: Place): string[] {
+  const { ownStart } = place.machine
+  if (place.scope === "user" && ownStart !== undefined) return [...ownStart]
   return isWindowsUser(place) ? WINDOWS_START : START
 }
 
@@ -49,7 +55,8 @@ export function startFields(place: Place): { command: string; args: string[] } {
 export function startsOurServer(entry: unknown): boolean {
   const { command, args } = (entry ?? {}) as { command?: unknown; args?: unknown }
   const words = [command, args].flat().filter((word) => word !== undefined)
-  return [START, WINDOWS_START].some((start) => start.join("\n") === words.join("\n"))
+  const starts = [START, WINDOWS_START, cloneStart() ?? START]
+  return starts.some((start) => start.join("\n") === words.join("\n"))
 }
 
 /** Returns the variable that tells the server which program it serves. */

@@ -160,7 +160,10 @@ describe("the hook", () => {
 
   test("that blocks a harmless call, and differs from ours, is found out", async () => {
     const findings = await examineSound(({ machine }) =>
-      machine.write(join(machine.dataFolder, "hook", "hook.sh"), "echo broken >&2\nexit 2\n"),
+      machine.write(
+        join(machine.dataFolder, "hook", "hook.sh"),
+        "echo broken >&2\nexit $SIGNALBOX_HOOK_BLOCK\n",
+      ),
     )
     expect(findingAbout(findings, "hook")).toMatchObject({
       state: "warning",

@@ -45,10 +45,14 @@ async function held(settings: Record<string, boolean> = {}): Promise<Held> {
 
 const as = (session: string): CommandSurroundings => ({ env: { SIGNALBOX_SESSION: session } })
 
-function request(where: World, at: CommandSurroundings = {}, reason = "production is down") {
-  return runJson<Outcome>(() =>
+/** Requests an override, which may end as a conflict when it has to wait; returns what was printed. */
+async function request(where: World, at: CommandSurroundings = {}, reason = "production is down") {
+  const { out, error } = await run(() =>
     requestOverrideCommand(configIn(where, at), "src/a.ts", { reason, json: true }),
   )
+  const outcome = JSON.parse(out) as Outcome
+  expect(error?.code).toBe(outcome.status === "pending" ? "conflict" : undefined)
+  return outcome
 }
 
 function decide(where: World, id: number, approved: boolean, at: CommandSurroundings = {}) {
@@ -81,9 +85,10 @@ describe("override", () => {
   test("waits for approval where the settings say so, and is decided by a person", async () => {
     const made = await held({ requireAdminApproval: true })
     const { where, app } = made
-    const { out } = await run(() =>
+    const { out, error } = await run(() =>
       requestOverrideCommand(configIn(where, as("two")), "src/a.ts", { reason: "hotfix" }),
     )
+    expect(error?.code).toBe("conflict")
     expect(out).toContain("waits for approval")
     expect(out).toContain("signalbox override approve 1")
     expect(await isHeld(made)).toBe(true)
@@ -163,8 +168,8 @@ describe("override", () => {
         listOverridesCommand(configIn(where), status === undefined ? { json: true } : { json: true, status }),
       )
     expect(await list()).toMatchObject([
-      { id: 2, status: "pending", reason: "second" },
-      { id: 1, status: "denied", reason: "first" },
+      { id: 2, status: "pending", reason: "second", audit: [{ kind: "requested" }] },
+      { id: 1, status: "denied", reason: "first", audit: [{ kind: "requested" }, { kind: "denied" }] },
     ])
     expect(await list("pending")).toMatchObject([{ id: 2 }])
     expect((await run(() => listOverridesCommand(configIn(where), { status: "approved" }))).out).toBe(

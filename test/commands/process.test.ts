@@ -160,7 +160,7 @@ describe.skipIf(process.platform === "win32")("below a coding agent that tells n
 SIGNALBOX_SESSION=another SIGNALBOX_AGENT= "$1" "$2" override approve 1`,
     )
     expect(JSON.parse(stdout)).toMatchObject({ agent: { name: "BlueLake", project_key: "demo" } })
-    expect(stderr).toContain("BlueLake asked for override 1 and cannot decide it")
+    expect(stderr).toContain("overrides are decided by people")
     expect(code).toBe(1)
     expect(await signalbox(where, ["override", "approve", "1"])).toMatchObject({ code: 0 })
   })

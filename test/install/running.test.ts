@@ -7,9 +7,10 @@ import { pathToFileURL } from "node:url"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { createMachine, type TestMachine } from "./support.ts"
 
-/** Answers every call with one exit code; the call's arguments and input are added to a file. */
+/** Answers every call with one exit code, to block as the hook does; the call's arguments and input are added to a file. */
 function placeFakeHook(machine: TestMachine, exitCode: number): void {
-  const script = `{ echo "$@"; cat; echo; } >> "${calls(machine)}"\necho "held by BlueLake" >&2\nexit ${exitCode}\n`
+  const ending = exitCode === 2 ? 'exit "$SIGNALBOX_HOOK_BLOCK"' : `exit ${exitCode}`
+  const script = `{ echo "$@"; cat; echo; } >> "${calls(machine)}"\necho "held by BlueLake" >&2\n${ending}\n`
   machine.write(join(machine.dataFolder, "hook", "hook.sh"), script)
 }
 

@@ -1,7 +1,8 @@
 /** The git hooks of one repository: commits release what they settle, and a commit is checked beforehand. */
 
 import { execFileSync } from "node:child_process"
-import { join } from "node:path"
+import { join, sep } from "node:path"
+import { AppError } from "../../errors.ts"
 import { shellCommand } from "../../hook/command.ts"
 import type { Client } from "../client.ts"
 
@@ -17,6 +18,16 @@ export const git: Client = {
   files(place) {
     const folder = place.scope === "project" ? hookFolderOf(place.root) : undefined
     if (folder === undefined) return []
+    // A hooksPath of all the user's repositories is not this one's to change.
+    if (!isOfRepository(folder, place.root)) {
+      throw new AppError(
+        "refused",
+        `git keeps the hooks of this repository in ${folder}, which others may share`,
+        {
+          hint: "Set core.hooksPath in this repository alone, or add the lines there yourself.",
+        },
+      )
+    }
     // A commit that stands already can neither fail nor be told anything.
     const release = `${COMMITTED} 2>/dev/null | ${shellCommand("git", "post-commit")} >/dev/null 2>&1 || :`
     const check = `${STAGED} 2>/dev/null | ${shellCommand("git", "pre-commit")} || exit 1`
@@ -28,15 +39,28 @@ export const git: Client = {
   notes: () => [],
 }
 
+/** Whether a folder lies in a work tree, or in the repository behind it. */
+function isOfRepository(folder: string, root: string): boolean {
+  const common = revParse(root, "--git-common-dir")
+  return [root, common].some(
+    (around) => around !== undefined && `${folder}${sep}`.startsWith(`${around}${sep}`),
+  )
+}
+
 /** Returns where git looks for the hooks of a work tree, by core.hooksPath or else; undefined outside of one. */
 function hookFolderOf(root: string): string | undefined {
+  return revParse(root, "--git-path", "hooks")
+}
+
+function revParse(root: string, ...what: string[]): string | undefined {
   const inherited = Object.entries(process.env).filter(([name]) => !/^GIT_(?!CONFIG)/.test(name))
   try {
-    const output = execFileSync(
-      "git",
-      ["-C", root, "rev-parse", "--path-format=absolute", "--git-path", "hooks"],
-      { env: Object.fromEntries(inherited), timeout: GIT_TIMEOUT_MS, encoding: "utf8", stdio: "pipe" },
-    )
+    const output = execFileSync("git", ["-C", root, "rev-parse", "--path-format=absolute", ...what], {
+      env: Object.fromEntries(inherited),
+      timeout: GIT_TIMEOUT_MS,
+      encoding: "utf8",
+      stdio: "pipe",
+    })
     return output.trim()
   } catch {
     return undefined
