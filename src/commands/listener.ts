@@ -12,6 +12,20 @@ export function listenerOf(config: Config): ListenerRecord | undefined {
   return typeof record?.url === "string" && typeof record.token === "string" ? record : undefined
 }
 
+/** Returns where the listener lists what is held in a repository; `refresh` asks for a new listing. */
+export function listingPath(repositoryId: number, refresh: boolean): string {
+  return `/api/coordination/file-reservations?repository_id=${repositoryId}${refresh ? "&refresh=true" : ""}`
+}
+
+/** Has the listener list anew what a command has changed: who looks next must see his own doing. */
+export async function refreshListings(
+  config: Config,
+  changed: readonly { repositoryId: number }[],
+): Promise<void> {
+  for (const id of new Set(changed.map(({ repositoryId }) => repositoryId)))
+    await askListener(config, listingPath(id, true))
+}
+
 /**
  * Returns the JSON that the listener answers at a path; undefined when there is none, or it does not
  * answer, or not with success. The configured key counts, where there is one.

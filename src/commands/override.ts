@@ -21,6 +21,7 @@ import { notConnected } from "../operations/reservation-commands.ts"
 import { admitToRepository } from "../operations/reservations.ts"
 import { type AuditEntry, listAudit, listOverrides } from "../store/overrides.ts"
 import { agentsAround, callContext, requireIdentity, userName } from "./identity.ts"
+import { refreshListings } from "./listener.ts"
 import { bold, dim, green, type OutputOptions, printResult, table } from "./output.ts"
 import { type ActorOptions, actingFor, reservationJson } from "./reserve.ts"
 import { withApp } from "./with-app.ts"
@@ -50,6 +51,7 @@ export function requestOverrideCommand(
     const claimant = await requireIdentity(context, location.repository)
     await admitToRepository({ ...context, project: claimant.project }, location.repository.id)
     const outcome = await requestOverride(context, claimant, location, options.reason, settings)
+    await refreshListings(config, outcome.released)
     printOutcome(options, outcome, context.nowMs)
     // `signalbox override x && edit x` must not go on.
     if (outcome.override.status === "pending")

@@ -12,7 +12,7 @@ import type { CallContext } from "../operations/operation.ts"
 import { listHeld, notConnected } from "../operations/reservation-commands.ts"
 import { listRepositories } from "../store/repositories.ts"
 import { callContext } from "./identity.ts"
-import { askListener } from "./listener.ts"
+import { askListener, listingPath } from "./listener.ts"
 import { type OutputOptions, printResult, table } from "./output.ts"
 import { reservationJson, type ShownReservation } from "./reserve.ts"
 import { withApp } from "./with-app.ts"
@@ -61,8 +61,7 @@ async function listFor(
 ): Promise<ShownReservation[]> {
   const listed: ShownReservation[] = []
   for (const repository of repositories) {
-    const query = `repository_id=${repository.id}${refresh ? "&refresh=true" : ""}`
-    const answer = await askListener(context.app.config, `/api/coordination/file-reservations?${query}`)
+    const answer = await askListener(context.app.config, listingPath(repository.id, refresh))
     listed.push(...(readAnswer(answer, repository.id) ?? (await listHeld(context, [repository]))))
   }
   return listed

@@ -19,6 +19,7 @@ import {
 } from "../operations/reservation-commands.ts"
 import { parseDuration } from "./duration.ts"
 import { callContext, findOwnAgents, requireIdentity } from "./identity.ts"
+import { refreshListings } from "./listener.ts"
 import { bold, dim, green, type OutputOptions, printResult } from "./output.ts"
 import { withApp } from "./with-app.ts"
 
@@ -62,6 +63,10 @@ export function reserveCommand(
       const witness = typedHere(config, first.rootPath, conflicts[0]?.witness ?? "")
       throw new AppError("conflict", conflictText(conflicts, nowMs, settings.allowOverrides ? witness : null))
     }
+    await refreshListings(
+      config,
+      grants.map(({ granted }) => granted),
+    )
     const { agent, project } = claimant
     const json = {
       status: "reserved",
@@ -105,12 +110,14 @@ export function releaseCommand(
     if (isAll) {
       const agents = await findOwnAgents(app, await repositoryAround(app, config.workingFolder))
       const released = await releaseEverything(context, agents)
+      await refreshListings(config, released)
       printReleased(options, released, [], context.nowMs)
       return
     }
     const targets = await resolveTargets(app, paths, config.workingFolder)
     const agents = await findOwnAgents(app, targets[0]?.repository)
     const { released, notReleased } = await releaseTargets(context, agents, targets)
+    await refreshListings(config, released)
     printReleased(options, released, notReleased, context.nowMs)
     if (notReleased.length === 0) return
     const isHeldByOthers = notReleased.some(({ others }) => others.length > 0)

@@ -113,6 +113,10 @@ test("reservations shows what the listener of a running server knows", async () 
   expect(await patterns()).toEqual(["src/**"])
   await reserve("docs/**")
   expect(await patterns("--refresh")).toEqual(["src/**", "docs/**"])
+  await signalbox(where, ["reserve", "lib"])
+  expect(await patterns(), "what a command itself has changed").toContain("lib")
+  await signalbox(where, ["release", "lib"])
+  expect(await patterns()).not.toContain("lib")
 })
 
 describe.skipIf(process.platform === "win32")("below a coding agent that tells no session", () => {
