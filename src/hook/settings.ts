@@ -237,7 +237,8 @@ export const HOOK_SETTINGS_DOCUMENTED: Record<keyof HookSettings, string> = {
   showGuidance: "say what can be done instead, and tell once who shares a file",
   allowOverrides: "whether a holder can be overridden in an emergency",
   requireAdminApproval: "an override waits for `signalbox override approve`",
-  releaseOnCommit: "a commit releases its files (needs `signalbox install git`)",
+  releaseOnCommit:
+    "a commit releases the reservations of its files, not those of wider patterns (needs `signalbox install git`)",
   exclusivePatterns: "files that are always reserved exclusively",
   ignorePatterns: "files that are never reserved nor blocked",
 }
