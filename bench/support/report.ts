@@ -23,7 +23,7 @@ export function ratioFinding(what: string, oursMs: number, baselineMs: number, b
     ours: ms(oursMs),
     baseline: ms(baselineMs),
     ratio: ratio.toFixed(2),
-    goal: bound === undefined ? "-" : `<= ${bound.toFixed(1)}`,
+    goal: bound === undefined ? "-" : `<= ${bound}`,
     met: bound === undefined ? null : ratio <= bound,
   }
 }
