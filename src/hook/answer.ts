@@ -19,6 +19,9 @@ export interface HookAnswer {
   stderr: string
 }
 
+/** Lets the client go on and says nothing. */
+export const SILENCE: HookAnswer = { exitCode: 0, stdout: "", stderr: "" }
+
 type AnsweredCall = Pick<HookCall, "client" | "event" | "eventName">
 
 /** Exit code of a refusal, in every client that goes by the exit code. */

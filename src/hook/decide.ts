@@ -20,7 +20,7 @@ import { oneLine } from "../operations/markdown.ts"
 import type { CallContext } from "../operations/operation.ts"
 import { findAgentById, touchAgent } from "../store/agents.ts"
 import { noteOnce, wasTold } from "../store/sessions.ts"
-import { answerTo, type HookAnswer, type HookDecision } from "./answer.ts"
+import { answerTo, type HookAnswer, type HookDecision, SILENCE } from "./answer.ts"
 import { CLIENT_NAMES, type ClientName, HOOK_EVENTS, type HookEvent } from "./client-names.ts"
 import { clientFacts } from "./clients.ts"
 import { claimsOf } from "./edited-files.ts"
@@ -31,6 +31,7 @@ import {
   findClaimant,
   findHolder,
   type Holder,
+  isTied,
   namedProjectKey,
   requireClaimant,
 } from "./holder.ts"
@@ -39,8 +40,6 @@ import type { HookRequest } from "./request.ts"
 import { endSession, tellMail, welcome } from "./session.ts"
 import { type HookSettings, readHookSettings } from "./settings.ts"
 import { blockText, sharedText, warningText } from "./texts.ts"
-
-const SILENCE: HookAnswer = { exitCode: 0, stdout: "", stderr: "" }
 
 /** Returns what the hook prints and how it ends; never fails, and only a conflict ever stops an edit. */
 export async function answerHook(context: CallContext, request: HookRequest): Promise<HookAnswer> {
@@ -168,7 +167,7 @@ async function weigh(context: CallContext, edit: Edit, settings: HookSettings): 
   const conflicts = claimed?.conflicts ?? (await findClaimConflicts(app.db, claimant, paths, nowMs))
   if (conflicts.length > 0 && settings.blockConflicts) {
     // Two ids that a client gave are two sessions; a server's session without one may be this very one.
-    const mayBeSelf = !holder.isTied && (await isAnyServers(context, conflicts))
+    const mayBeSelf = !(await isTied(app.db, holder)) && (await isAnyServers(context, conflicts))
     const guidance = { shown: settings.showGuidance, allowsOverride: settings.allowOverrides, mayBeSelf }
     return { kind: "block", text: blockText(conflicts, claimant, nowMs, guidance) }
   }

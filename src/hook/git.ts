@@ -12,7 +12,7 @@ import type { CallContext } from "../operations/operation.ts"
 import { releaseOf } from "../operations/reservations.ts"
 import { listOwnAgents, personSession } from "../operations/sessions.ts"
 import { listHeldByAgent } from "../store/reservations.ts"
-import type { HookAnswer } from "./answer.ts"
+import { type HookAnswer, SILENCE } from "./answer.ts"
 import { TERMINAL_PROCESS_NAMES } from "./clients.ts"
 import { claimsOf } from "./edited-files.ts"
 import { findHolder } from "./holder.ts"
@@ -23,7 +23,6 @@ import { blockText } from "./texts.ts"
 export const GIT_EVENTS = ["post-commit", "pre-commit"] as const
 export type GitEvent = (typeof GIT_EVENTS)[number]
 
-const SILENCE: HookAnswer = { exitCode: 0, stdout: "", stderr: "" }
 /** What git takes as "stop this commit". */
 const EXIT_STOP = 1
 

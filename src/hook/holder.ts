@@ -45,8 +45,6 @@ export interface Caller {
 export interface Holder {
   /** Undefined when nothing names the session, and in calls that begin none. */
   session: string | undefined
-  /** Whether the client's process above it is known, and with it which servers are its own. */
-  isTied: boolean
   /** All names of the session. */
   names: readonly string[]
   /** The agents it speaks for, the most recently active first. */
@@ -73,8 +71,12 @@ export async function findHolder(
   const session = await sessionOf(app, caller, kind)
   const names = session === undefined ? await namesAbove(app.db, caller) : await sessionNames(app.db, session)
   const agents = [...(await namedAgent(app.db, caller, repository)), ...(await listOwnAgents(app.db, names))]
-  const isTied = session === undefined || !(await listAnchors(app.db, session)).includes(NOTHING_ABOVE)
-  return { session, isTied, names, agents }
+  return { session, names, agents }
+}
+
+/** Whether the client's process above a session is known, and with it which servers are its own. */
+export async function isTied(db: Queries, { session }: Holder): Promise<boolean> {
+  return session === undefined || !(await listAnchors(db, session)).includes(NOTHING_ABOVE)
 }
 
 /**
@@ -165,9 +167,9 @@ async function sessionOf(app: App, caller: Caller, kind: CallKind): Promise<stri
   if (caller.sessionId !== undefined) {
     const session = clientSession(caller.sessionId)
     if (kind === "beside") return session
-    const isTied = (await listAnchors(app.db, session)).some(isStanding)
-    const above = isTied && kind === "within" ? [] : processesAbove(caller)
-    if (!isTied || above.length > 0) await tie(app, session, above)
+    const stands = (await listAnchors(app.db, session)).some(isStanding)
+    const above = stands && kind === "within" ? [] : processesAbove(caller)
+    if (!stands || above.length > 0) await tie(app, session, above)
     return session
   }
   // Without an id the client's process itself is what tells its sessions apart.

@@ -27,7 +27,7 @@ import { isoTime } from "../operations/markdown.ts"
 import type { CallContext } from "../operations/operation.ts"
 import { decideOverride, type OverrideOutcome, requestOverride } from "../operations/overrides.ts"
 import { admitToRepository, releaseOf } from "../operations/reservations.ts"
-import { listOwnAgents, sessionNames } from "../operations/sessions.ts"
+import { ownAgentIdsOf } from "../operations/sessions.ts"
 import { findAgentById } from "../store/agents.ts"
 import { findProjectById } from "../store/projects.ts"
 import { findReservation, listReservationsIn } from "../store/reservations.ts"
@@ -291,9 +291,7 @@ async function requireClaimant(context: CallContext, agentId: string): Promise<C
     })
   }
   await requireScope(app.db, key, project)
-  const names = agent.session === null ? [] : await sessionNames(app.db, agent.session)
-  const own = await listOwnAgents(app.db, names)
-  return { agent, project, ownAgentIds: new Set([agent.id, ...own.map(({ id }) => id)]) }
+  return { agent, project, ownAgentIds: await ownAgentIdsOf(app.db, agent) }
 }
 
 function requireCoordination({ key }: CallContext): void {

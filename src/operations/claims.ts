@@ -115,7 +115,8 @@ export type ClaimOutcome =
 
 /**
  * Reserves every path of a claim or none. What a wider reservation of the claimant's own covers is reused,
- * its own reservation of just that file is renewed. Must run in a transaction; `hasNew` tells whether any reservation was made that was not there before.
+ * its own reservation of just that file is renewed. Must run in a transaction; `hasNew` tells whether any
+ * reservation was made that was not there before.
  */
 export async function claim(
   tx: Queries,

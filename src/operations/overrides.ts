@@ -25,7 +25,7 @@ import { notify } from "./delivery.ts"
 import type { Location } from "./locations.ts"
 import { isoTime, oneLine } from "./markdown.ts"
 import type { CallContext } from "./operation.ts"
-import { listOwnAgents, sessionNames } from "./sessions.ts"
+import { ownAgentIdsOf } from "./sessions.ts"
 
 /** Stands in the audit log where nobody had to be asked. */
 const BY_SETTINGS = "settings"
@@ -112,7 +112,9 @@ export async function decideOverride(
     }
     if (approved) {
       const repository = await requireRepository(tx, override.repositoryId)
-      const own = await ownAgentIds(tx, override.requesterId)
+      const requester = await findAgentById(tx, override.requesterId)
+      assert(requester !== undefined, `agent ${override.requesterId} is there`)
+      const own = await ownAgentIdsOf(tx, requester)
       const holders = await holdersOf(tx, repository, override.path, own, dated.nowMs)
       return approve(tx, dated, override, holders, decidedBy)
     }
@@ -182,13 +184,6 @@ async function holdersOf(
   const holders = conflicts.map(({ reservation }) => reservation)
   const exclusive = holders.filter((reservation) => reservation.exclusive)
   return exclusive.length > 0 ? exclusive : holders
-}
-
-/** Returns the agents that are one holder with an agent: all of its session. */
-async function ownAgentIds(tx: Queries, agentId: number): Promise<ReadonlySet<number>> {
-  const agent = await findAgentById(tx, agentId)
-  const names = agent?.session == null ? [] : await sessionNames(tx, agent.session)
-  return new Set([agentId, ...(await listOwnAgents(tx, names)).map(({ id }) => id)])
 }
 
 async function tell(

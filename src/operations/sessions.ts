@@ -74,6 +74,12 @@ export async function listOwnAgents(db: Queries, names: readonly string[]): Prom
   return agents.sort((one, other) => other.lastActiveAtMs - one.lastActiveAtMs || one.id - other.id)
 }
 
+/** Returns the agents that are one holder with an agent: itself and all of its session. */
+export async function ownAgentIdsOf(db: Queries, agent: Agent): Promise<ReadonlySet<number>> {
+  const names = agent.session === null ? [] : await sessionNames(db, agent.session)
+  return new Set([agent.id, ...(await listOwnAgents(db, names)).map(({ id }) => id)])
+}
+
 /**
  * Whether another live session holds an agent. A person is always there; of what only a hook has made, or
  * what comes over HTTP, no process tells whether it lives, so it does for as long as it is active.
