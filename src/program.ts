@@ -42,7 +42,8 @@ const OVERRIDE_REQUEST = "request"
 /** Runs the command that argv names; returns the exit code. */
 export async function runProgram(): Promise<number> {
   try {
-    // Whoever reads the help may close the pipe early, as head does.
+    // A reader that has seen enough, such as head, closes the pipe. That is no failure of ours, and a command
+    // goes on to its end: it may have something to clean up.
     process.stdout.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE") throw error
     })

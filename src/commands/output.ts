@@ -4,12 +4,6 @@ export interface OutputOptions {
   json?: boolean
 }
 
-// A reader that has seen enough, such as head, closes the pipe. That is no failure of ours, and the
-// command goes on to its end: it may have something to clean up.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error
-})
-
 export function print(text: string): void {
   process.stdout.write(`${text}\n`)
 }
