@@ -52,6 +52,49 @@ export const COMPLETIONS_MAX = 100
 /** Project keys that are looked at to find those that a key permits. */
 export const COMPLETION_CANDIDATES_MAX = 10_000
 
+/** Memories. */
+export const MEMORY_CONTENT_CHARS_MAX = 32_768
+export const MEMORY_TAGS_MAX = 32
+export const MEMORY_TAG_CHARS_MAX = 64
+export const MEMORY_SOURCE_CHARS_MAX = 512
+export const MEMORY_METADATA_JSON_BYTES_MAX = 16 * 1024
+export const MEMORY_QUERY_CHARS_MAX = 2_000
+export const MEMORY_SEARCH_LIMIT_DEFAULT = 10
+export const MEMORY_SEARCH_LIMIT_MAX = 100
+export const MEMORY_HOPS_DEFAULT = 3
+export const MEMORY_HOPS_MAX = 5
+export const MEMORY_PAGE_DEFAULT = 20
+export const MEMORY_PAGE_MAX = 100
+export const WAYPOINTS_LIMIT_DEFAULT = 20
+export const WAYPOINTS_LIMIT_MAX = 100
+export const WAYPOINT_WEIGHT_DEFAULT = 0.75
+export const PRUNE_THRESHOLD_DEFAULT = 0.1
+/** A memory is hot from this salience on. */
+export const HOT_SALIENCE_MIN = 0.7
+/** A memory is linked to this many of its nearest, all of them above this similarity. */
+export const WAYPOINTS_PER_MEMORY = 8
+export const WAYPOINT_WEIGHT_MIN = 0.5
+/** A memory that shares no word with a query is a match above this similarity only. */
+export const MATCH_SIMILARITY_MIN = 0.5
+export const STABILITY_MAX = 8
+/** Days until a salience has halved. Config: `memory.halfLifeDays` in the user's config file. */
+export const HALF_LIFE_DAYS_DEFAULT = {
+  episodic: 45,
+  semantic: 140,
+  procedural: 90,
+  emotional: 60,
+  reflective: 700,
+}
+export const HALF_LIFE_DAYS_MAX = 100_000
+/** Ids of memories may be shortened to a beginning that no other has, at the least this long. */
+export const MEMORY_ID_CHARS_MIN = 4
+/** Of a line of exported memories; the longest memory fits, whatever is escaped. */
+export const MEMORY_LINE_BYTES_MAX = 1024 * 1024
+/** Deeper JSON would overflow the stack of whoever walks it. */
+export const JSON_DEPTH_MAX = 100
+/** Tokens of a text that one vector stands for. */
+export const EMBEDDING_WINDOW_PIECES_MAX = 256
+
 /** Markdown of one tool result; clients cut or spill what is longer. */
 export const RESULT_CHARS_MAX = 25_000
 
