@@ -2,6 +2,8 @@ import { copyFileSync, rmSync } from "node:fs"
 import { defineConfig, type Options } from "tsup"
 import { licences, replaceModule } from "./scripts/bundle.ts"
 
+type Plugin = NonNullable<Options["esbuildPlugins"]>[number]
+
 // Not by tsup itself, whose two builds run side by side.
 rmSync("dist", { recursive: true, force: true })
 
@@ -33,6 +35,32 @@ const bundle: Options = {
   },
 }
 
+const ONNX_RUNTIME = "node_modules/onnxruntime-web/dist"
+
+/**
+ * The thread that runs language models, apart from the rest: nothing else loads its code. Its packages'
+ * own builds ask for a native runtime by name when they start, so their sources are bundled, with the
+ * WebAssembly runtime in its place and nothing in the place of what reads pictures.
+ */
+const worker: Options = {
+  ...bundle,
+  entry: { "transformers-worker": "src/embed/transformers-worker.ts" },
+  splitting: false,
+  noExternal: [/./],
+  esbuildPlugins: [
+    licences("dist/licences-transformers.txt"),
+    replaceModule("@huggingface/transformers", "node_modules/@huggingface/transformers/src/transformers.js"),
+    replaceModule("./onnx-node.js", `${ONNX_RUNTIME}/ort.node.min.mjs`),
+    emptyModule("onnxruntime-web/webgpu"),
+    emptyModule("sharp"),
+  ],
+  async onSuccess() {
+    for (const file of ["ort-wasm-simd-threaded.mjs", "ort-wasm-simd-threaded.wasm"]) {
+      copyFileSync(`${ONNX_RUNTIME}/${file}`, `dist/${file}`)
+    }
+  },
+}
+
 /** What is copied out of the package, one file that imports nothing but Node. */
 const hook: Options = {
   entry: { hook: "src/hook/hook.ts" },
@@ -47,4 +75,17 @@ const hook: Options = {
   },
 }
 
-export default defineConfig([bundle, hook])
+/** Returns an esbuild plugin that bundles an empty object wherever `name` is imported. */
+function emptyModule(name: string): Plugin {
+  return {
+    name: "empty-module",
+    setup(build) {
+      build.onResolve({ filter: /./ }, ({ path }) =>
+        path === name ? { path, namespace: "empty-module" } : undefined,
+      )
+      build.onLoad({ filter: /./, namespace: "empty-module" }, () => ({ contents: "module.exports = {}" }))
+    },
+  }
+}
+
+export default defineConfig([bundle, worker, hook])

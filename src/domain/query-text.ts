@@ -56,9 +56,43 @@ export function hasWords(query: MessageQuery): boolean {
 
 /** Returns a text as the index takes it: its words, folded, with single spaces between them. */
 export function indexableText(text: string): string {
-  return wordsOf(text)
-    .map((word) => word.text)
-    .join(" ")
+  return indexableWords(text).join(" ")
+}
+
+/** What a character is to a word, as bits that add up over a run of them. */
+const SEPARATOR = 0
+const LOWER_OR_DIGIT = 1
+const UPPER = 2
+const NOT_ASCII = 4
+const ASCII_KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code)
+  if (/[a-z0-9]/.test(character)) return LOWER_OR_DIGIT
+  return /[A-Z]/.test(character) ? UPPER : SEPARATOR
+})
+
+/**
+ * Returns the words of a text as the index takes them, folded and in order. Runs of ASCII letters and digits,
+ * which nearly all text is made of, are cut out in one pass; what has other characters goes by `wordsOf`.
+ */
+export function indexableWords(text: string): string[] {
+  const words: string[] = []
+  let from = 0
+  let kinds = SEPARATOR
+  for (let at = 0; at <= text.length; at++) {
+    const code = text.charCodeAt(at)
+    // Behind the end the code is NaN, which ends a word as well.
+    const kind = code >= 128 ? NOT_ASCII : (ASCII_KINDS[code] ?? SEPARATOR)
+    if (kind !== SEPARATOR) {
+      if (kinds === SEPARATOR) from = at
+      kinds |= kind
+    } else if (kinds !== SEPARATOR) {
+      const run = text.slice(from, at)
+      if (kinds >= NOT_ASCII) for (const word of wordsOf(run)) words.push(word.text)
+      else words.push(kinds >= UPPER ? run.toLowerCase() : run)
+      kinds = SEPARATOR
+    }
+  }
+  return words
 }
 
 /**
