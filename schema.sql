@@ -208,6 +208,110 @@ CREATE TABLE audit_log (
 );
 CREATE INDEX audit_log_by_override ON audit_log (override_id);
 
+-- A model that turns texts into vectors. Vectors of different models are never compared: search uses those
+-- of the active one, while those of the one that is being built are made beside them. midpoint and slope
+-- map its cosines to similarities.
+CREATE TABLE embedding_models (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  source TEXT NOT NULL,
+  dimensions INTEGER NOT NULL,
+  midpoint DOUBLE PRECISION NOT NULL,
+  slope DOUBLE PRECISION NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('active', 'building', 'retired')),
+  created_at_ms BIGINT NOT NULL
+);
+
+-- The last number that a memory or an embedding got: numbers grow with time and are never given twice.
+CREATE TABLE memory_numbers (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  last_number BIGINT NOT NULL
+);
+INSERT INTO memory_numbers (id, last_number) VALUES (1, 0);
+
+-- Memories, stored verbatim; the repository is the tenant. The three salience columns say what the salience
+-- was at its anchor and how fast it fades; fading itself is computed when it is read. content_version grows
+-- with every change of the content, so that a vector of an older one is never stored. stored_bytes is what
+-- the memory takes up in rows and indexes, word_count the words in its index entry.
+CREATE TABLE memories (
+  id INTEGER PRIMARY KEY,
+  uuid TEXT NOT NULL UNIQUE,
+  repository_id BIGINT NOT NULL REFERENCES repositories (id),
+  content TEXT NOT NULL,
+  content_version BIGINT NOT NULL,
+  sector TEXT NOT NULL CHECK (sector IN ('episodic', 'semantic', 'procedural', 'emotional', 'reflective')),
+  salience_base DOUBLE PRECISION NOT NULL,
+  salience_anchor_ms BIGINT NOT NULL,
+  salience_stability DOUBLE PRECISION NOT NULL,
+  access_count BIGINT NOT NULL,
+  tags TEXT NOT NULL,
+  source TEXT,
+  metadata TEXT NOT NULL,
+  stored_bytes BIGINT NOT NULL,
+  word_count BIGINT NOT NULL,
+  created_at_ms BIGINT NOT NULL,
+  updated_at_ms BIGINT NOT NULL,
+  last_accessed_at_ms BIGINT
+);
+CREATE INDEX memories_newest ON memories (repository_id, created_at_ms, id);
+-- Everything that statistics, pruning and filters by salience ask for, without the texts.
+CREATE INDEX memories_salience ON memories (
+  repository_id, sector, salience_base, salience_anchor_ms, salience_stability, stored_bytes
+);
+
+-- How many memories a repository has, and how many words they have together; kept with every write, because
+-- every search needs both.
+CREATE TABLE memory_totals (
+  repository_id BIGINT PRIMARY KEY REFERENCES repositories (id),
+  memory_count BIGINT NOT NULL,
+  word_count BIGINT NOT NULL
+);
+
+-- The tags of memories once more, for finding memories by tag.
+CREATE TABLE memory_tags (
+  repository_id BIGINT NOT NULL REFERENCES repositories (id),
+  tag TEXT NOT NULL,
+  memory_id BIGINT NOT NULL REFERENCES memories (id) ON DELETE CASCADE,
+  PRIMARY KEY (repository_id, tag, memory_id)
+);
+CREATE INDEX memory_tags_by_memory ON memory_tags (memory_id, tag);
+
+-- What became of embedding a memory with a model. With the active model every memory has a row, with the one
+-- that is being built those that are done. A text of which the model knows nothing is completed with no window.
+CREATE TABLE memory_embeddings (
+  memory_id BIGINT NOT NULL REFERENCES memories (id) ON DELETE CASCADE,
+  model_id BIGINT NOT NULL REFERENCES embedding_models (id),
+  status TEXT NOT NULL CHECK (status IN ('pending', 'completed', 'failed')),
+  window_count INTEGER NOT NULL,
+  number BIGINT NOT NULL,
+  PRIMARY KEY (memory_id, model_id)
+);
+-- What was embedded since somebody looked.
+CREATE INDEX memory_embeddings_by_number ON memory_embeddings (model_id, number);
+CREATE INDEX memory_embeddings_pending ON memory_embeddings (model_id, memory_id) WHERE status = 'pending';
+CREATE INDEX memory_embeddings_by_model ON memory_embeddings (model_id, status);
+
+-- How many vectors were made for a repository on each day of UTC, counted in days since 1970.
+CREATE TABLE embedding_days (
+  repository_id BIGINT NOT NULL REFERENCES repositories (id),
+  day BIGINT NOT NULL,
+  vector_count BIGINT NOT NULL,
+  PRIMARY KEY (repository_id, day)
+);
+
+-- Memories that are about the same, by a model's judgement: two rows a pair, one from each end.
+CREATE TABLE memory_waypoints (
+  from_id BIGINT NOT NULL REFERENCES memories (id) ON DELETE CASCADE,
+  model_id BIGINT NOT NULL REFERENCES embedding_models (id),
+  to_id BIGINT NOT NULL REFERENCES memories (id) ON DELETE CASCADE,
+  weight DOUBLE PRECISION NOT NULL,
+  repository_id BIGINT NOT NULL REFERENCES repositories (id),
+  PRIMARY KEY (from_id, model_id, to_id)
+);
+-- Deleting a memory looks for what leads to it.
+CREATE INDEX memory_waypoints_by_end ON memory_waypoints (to_id);
+CREATE INDEX memory_waypoints_by_repository ON memory_waypoints (repository_id, model_id);
+
 -- API keys. Only a SHA-256 of a key is stored; the local key's own text stands in a file beside the
 -- database that its owner alone may read.
 CREATE TABLE api_keys (

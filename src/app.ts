@@ -6,12 +6,15 @@
 
 import { randomBytes } from "node:crypto"
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs"
-import { dirname } from "node:path"
+import { dirname, join } from "node:path"
 import type { Config } from "./config.ts"
 import type { Database } from "./db/database.ts"
 import { prepareSchema, requireUsable } from "./db/migrate.ts"
 import { MIGRATIONS, SCHEMA_VERSION } from "./db/migrations.ts"
 import { openSqlite } from "./db/sqlite.ts"
+import { BUILTIN_SOURCE } from "./domain/embedding.ts"
+import { BUILTIN_MODEL } from "./embed/builtin.ts"
+import { createEmbedders } from "./embed/embedders.ts"
 import { AppError } from "./errors.ts"
 import { ALL_PROCESS_NAMES } from "./hook/clients.ts"
 import { createLog, type Log } from "./log.ts"
@@ -22,6 +25,8 @@ import { packageFile } from "./package-root.ts"
 import { clientProcessesAbove } from "./process-ancestry.ts"
 import { processMark } from "./process-identity.ts"
 import { searchSchema, sqliteSearch } from "./search/sqlite.ts"
+import { memorySearchSchema, sqliteMemories } from "./search/sqlite-memories.ts"
+import { modelSchema } from "./store/embeddings.ts"
 import { removeProcess } from "./store/processes.ts"
 
 /** What tests and the demo set themselves. */
@@ -62,6 +67,11 @@ export async function openAppAlone(config: Config, options: AppOptions = {}): Pr
   const log = options.log ?? createLog(config.logLevel)
   for (const warning of config.warnings) log.warn(warning)
   const db = await openDatabase(config.databasePath)
+  const embedders = createEmbedders({
+    builtinFolder: packageFile("model"),
+    modelsFolder: join(config.dataFolder, "models"),
+    log,
+  })
   const markOf = options.markOf ?? processMark
   const ownMark = markOf(process.pid) ?? "unknown"
   const processName = `${process.pid}:${ownMark}`
@@ -69,6 +79,8 @@ export async function openAppAlone(config: Config, options: AppOptions = {}): Pr
     config,
     db,
     search: sqliteSearch,
+    memories: sqliteMemories,
+    embedders,
     log,
     now: options.now ?? Date.now,
     random: options.random ?? Math.random,
@@ -78,7 +90,10 @@ export async function openAppAlone(config: Config, options: AppOptions = {}): Pr
     processMark: ownMark,
     markOf,
     homeRepository: undefined,
-    close: () => db.close(),
+    async close() {
+      await embedders.close()
+      await db.close()
+    },
   }
 }
 
@@ -96,7 +111,11 @@ export async function openDatabase(path: string): Promise<Database> {
     inspect: (connection) => requireUsable(connection, path, SCHEMA_VERSION),
   })
   try {
-    const sql = readFileSync(packageFile("schema.sql"), "utf8") + searchSchema
+    const sql =
+      readFileSync(packageFile("schema.sql"), "utf8") +
+      searchSchema +
+      memorySearchSchema +
+      modelSchema({ ...BUILTIN_MODEL, source: BUILTIN_SOURCE })
     await prepareSchema(database, path, { version: SCHEMA_VERSION, sql, migrations: MIGRATIONS })
     return database
   } catch (error) {

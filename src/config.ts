@@ -7,8 +7,17 @@ import { readFileSync, statSync } from "node:fs"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import { ENVIRONMENTS, type Environment, environmentOf } from "./domain/api-key.ts"
+import { type HalfLives, SECTORS } from "./domain/memory.ts"
 import { AppError } from "./errors.ts"
-import { CONFIG_BYTES_MAX, LISTENER_PORT_DEFAULT, PORT_MAX, RATES_DEFAULT, type Rates } from "./limits.ts"
+import {
+  CONFIG_BYTES_MAX,
+  HALF_LIFE_DAYS_DEFAULT,
+  HALF_LIFE_DAYS_MAX,
+  LISTENER_PORT_DEFAULT,
+  PORT_MAX,
+  RATES_DEFAULT,
+  type Rates,
+} from "./limits.ts"
 import type { LogLevel } from "./log.ts"
 
 /** Documentation of the environment variables, in the order in which the README shows them. */
@@ -72,6 +81,8 @@ export interface Config {
   /** The client's own id of its session, when it passes one on. */
   clientSession: string | undefined
   rates: Rates
+  /** How fast memories fade. */
+  halfLives: HalfLives
   /** What in the user's config file was not understood; the default holds there. */
   warnings: string[]
   logLevel: LogLevel
@@ -99,6 +110,7 @@ export function readConfig(sources: ConfigSources): Config {
   const warnings: string[] = []
   const folder = dataFolder(env, platform, home)
   const userConfigPath = configFile(env, platform, home)
+  const file = readUserConfig(userConfigPath, warnings)
   return {
     databasePath: sources.databasePath ?? filled(env.SIGNALBOX_DB) ?? join(folder, fileName),
     dataFolder: folder,
@@ -111,7 +123,8 @@ export function readConfig(sources: ConfigSources): Config {
     agent: filled(env.SIGNALBOX_AGENT),
     port: readPort(filled(env.SIGNALBOX_PORT)),
     clientSession: SESSION_VARIABLES.map((name) => filled(env[name])).find((value) => value !== undefined),
-    rates: readRates(env, userConfigPath, warnings),
+    rates: readRates(env, file, warnings),
+    halfLives: readHalfLives(file, warnings),
     warnings,
     logLevel: readChoice(env, "SIGNALBOX_LOG", ["debug", "info", "warn", "error", "silent"], "info"),
     workingFolder: sources.workingFolder,
@@ -160,16 +173,50 @@ function configFile(env: ConfigSources["env"], platform: NodeJS.Platform, home: 
   return join(filled(env.XDG_CONFIG_HOME) ?? join(home, ".config"), "signalbox", "config.json")
 }
 
-function readRates(env: ConfigSources["env"], file: string, warnings: string[]): Rates {
+/** The user's config file: its path for warnings, and what it holds, nothing where it is missing or broken. */
+interface UserConfig {
+  path: string
+  content: Record<string, unknown>
+}
+
+function readUserConfig(path: string, warnings: string[]): UserConfig {
+  const nothing = { path, content: {} }
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found === undefined) return nothing
+  if (!found.isFile() || found.size > CONFIG_BYTES_MAX) {
+    warnings.push(`${path} must be a file of at most ${CONFIG_BYTES_MAX} bytes; the defaults hold`)
+    return nothing
+  }
+  try {
+    const parsed: unknown = JSON.parse(readFileSync(path, "utf8").replace(/^\uFEFF/, ""))
+    if (typeof parsed === "object" && parsed !== null && !Array.isArray(parsed))
+      return { path, content: parsed as Record<string, unknown> }
+    if (parsed !== null) warnings.push(`${path} must hold a JSON object; the defaults hold`)
+    return nothing
+  } catch (error) {
+    warnings.push(`${path} cannot be read as JSON, the defaults hold: ${(error as Error).message}`)
+    return nothing
+  }
+}
+
+/** Returns the entries of an object in the config file; what is no object is warned of. */
+function entriesOf(value: unknown, name: string, path: string, warnings: string[]): [string, unknown][] {
+  if (value === undefined || value === null) return []
+  if (typeof value === "object" && !Array.isArray(value)) return Object.entries(value)
+  warnings.push(`${path}: ${name} must be an object; the defaults hold`)
+  return []
+}
+
+function readRates(env: ConfigSources["env"], { path, content }: UserConfig, warnings: string[]): Rates {
   if (readChoice(env, "SIGNALBOX_LIMITS", ["on", "off"], "on") === "off") {
     return Object.fromEntries(Object.keys(RATES_DEFAULT).map((name) => [name, 0])) as Rates
   }
   const rates = { ...RATES_DEFAULT }
-  for (const [name, value] of Object.entries(configuredLimits(file, warnings))) {
-    if (!(name in rates)) {
-      warnings.push(`${file}: limits.${name} is unknown; known are ${Object.keys(rates).join(", ")}`)
+  for (const [name, value] of entriesOf(content.limits, "limits", path, warnings)) {
+    if (!Object.hasOwn(rates, name)) {
+      warnings.push(`${path}: limits.${name} is unknown; known are ${Object.keys(rates).join(", ")}`)
     } else if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
-      warnings.push(`${file}: limits.${name} must be a whole number, 0 for off; the default holds`)
+      warnings.push(`${path}: limits.${name} must be a whole number, 0 for off; the default holds`)
     } else {
       rates[name as keyof Rates] = value
     }
@@ -177,20 +224,20 @@ function readRates(env: ConfigSources["env"], file: string, warnings: string[]):
   return rates
 }
 
-function configuredLimits(file: string, warnings: string[]): Record<string, unknown> {
-  const found = statSync(file, { throwIfNoEntry: false })
-  if (found === undefined) return {}
-  if (!found.isFile() || found.size > CONFIG_BYTES_MAX) {
-    warnings.push(`${file} must be a file of at most ${CONFIG_BYTES_MAX} bytes; the defaults hold`)
-    return {}
+function readHalfLives({ path, content }: UserConfig, warnings: string[]): HalfLives {
+  const days: Record<string, number> = { ...HALF_LIFE_DAYS_DEFAULT }
+  for (const [name, value] of entriesOf(content.memory, "memory", path, warnings)) {
+    if (name !== "halfLifeDays") warnings.push(`${path}: memory.${name} is unknown; known is halfLifeDays`)
+    else {
+      for (const [sector, figure] of entriesOf(value, "memory.halfLifeDays", path, warnings)) {
+        const setting = `${path}: memory.halfLifeDays.${sector}`
+        if (!Object.hasOwn(days, sector))
+          warnings.push(`${setting} is unknown; known are ${SECTORS.join(", ")}`)
+        else if (typeof figure !== "number" || !(figure > 0 && figure <= HALF_LIFE_DAYS_MAX))
+          warnings.push(`${setting} must be a number of days, above 0 and at most ${HALF_LIFE_DAYS_MAX}`)
+        else days[sector] = figure
+      }
+    }
   }
-  try {
-    const parsed: unknown = JSON.parse(readFileSync(file, "utf8").replace(/^\uFEFF/, ""))
-    const limits = (parsed as { limits?: unknown } | null)?.limits ?? {}
-    if (typeof limits === "object" && !Array.isArray(limits)) return limits as Record<string, unknown>
-    warnings.push(`${file}: limits must be an object; the defaults hold`)
-  } catch (error) {
-    warnings.push(`${file} cannot be read as JSON, the defaults hold: ${(error as Error).message}`)
-  }
-  return {}
+  return days as HalfLives
 }

@@ -11,6 +11,7 @@ import { mcpRoute } from "./http/mcp-route.ts"
 import { createMcpOverHttp } from "./mcp/http.ts"
 import { serverInstructions } from "./mcp/instructions.ts"
 import type { App } from "./operations/app.ts"
+import { startEmbeddingWorker } from "./operations/embedding-worker.ts"
 import { OPERATIONS } from "./operations/index.ts"
 import { packageVersion } from "./package-root.ts"
 import { RESOURCES } from "./resources/index.ts"
@@ -24,10 +25,20 @@ export function startListener(
   onState?: (state: ListenerState) => void,
 ): { close(): Promise<void> } {
   const served = servedHttp(app)
-  const listener = listen({ app, makeHttp: served.makeHttp, ...(onState === undefined ? {} : { onState }) })
+  let worker: ReturnType<typeof startEmbeddingWorker> | undefined
+  const listener = listen({
+    app,
+    makeHttp: served.makeHttp,
+    onState(state) {
+      // Of all processes on a database one is enough for the work behind, and the listener is one.
+      if (state.is === "listening") worker ??= startEmbeddingWorker(app)
+      onState?.(state)
+    },
+  })
   return {
     async close() {
       await listener.close()
+      await worker?.close()
       await served.close()
     },
   }

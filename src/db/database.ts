@@ -3,7 +3,7 @@
  * `?` for parameters, in the subset that the engines share.
  */
 
-export type SqlValue = string | number | null
+export type SqlValue = string | number | null | Uint8Array
 export type Row = Record<string, SqlValue>
 
 export interface Queries {

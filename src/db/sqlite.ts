@@ -8,11 +8,14 @@ import BetterSqlite3 from "better-sqlite3"
 import { AppError } from "../errors.ts"
 import { DATABASE_WAIT_MS_MAX } from "../limits.ts"
 import { ConstraintError, type Database, type Queries, type Row, type SqlValue } from "./database.ts"
+import { addVectorFunctions } from "./vector-functions.ts"
 
 type Statement = BetterSqlite3.Statement<unknown[], Row>
 
 /** The longest pause between two tries for the write lock. */
 const RETRY_PAUSE_MS_MAX = 12
+
+const MMAP_BYTES = 1024 ** 3
 
 export interface SqliteOptions {
   /** How long to wait for other processes before giving up with `unavailable`. */
@@ -41,6 +44,10 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
       if (opened.pragma("journal_mode", { simple: true }) !== "wal") opened.pragma("journal_mode = WAL")
       opened.pragma("synchronous = NORMAL")
       opened.pragma("foreign_keys = ON")
+      // What is deleted is gone from the file, too.
+      opened.pragma("secure_delete = ON")
+      // Reading the file as memory is faster, and processes share what they have read.
+      opened.pragma(`mmap_size = ${MMAP_BYTES}`)
     })
     return new SqliteDatabase(opened, waitMs, random)
   } catch (error) {
@@ -58,6 +65,7 @@ export class SqliteDatabase implements Database {
   readonly #statements = new Map<string, Statement>()
   readonly #waitMs: number
   readonly #random: () => number
+  #hasVectors = false
   /** Settles when everything queued so far is done; null when nothing is. */
   #tail: Promise<unknown> | null = null
 
@@ -140,10 +148,18 @@ export class SqliteDatabase implements Database {
   #statement(sql: string): Statement {
     let statement = this.#statements.get(sql)
     if (statement === undefined) {
+      this.#requireVectors(sql)
       statement = this.#connection.prepare<unknown[], Row>(sql)
       this.#statements.set(sql, statement)
     }
     return statement
+  }
+
+  /** Loading the functions takes longer than most commands, and most never use them. */
+  #requireVectors(sql: string): void {
+    if (this.#hasVectors || !sql.includes("vec_")) return
+    addVectorFunctions(this.#connection)
+    this.#hasVectors = true
   }
 
   async #queued<T>(work: () => T | Promise<T>): Promise<T> {

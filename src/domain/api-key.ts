@@ -105,6 +105,16 @@ export function permitsReservation(
   return permitsProject(scopes, projectKey, [repositoryId])
 }
 
+/** Whether scopes permit the memories of a repository. */
+export function permitsMemory(scopes: readonly string[], repositoryId: number): boolean {
+  return scopes.includes("*") || scopes.includes(memoryScope(repositoryId))
+}
+
+/** Whether scopes permit memories anywhere at all. */
+export function hasMemoryScope(scopes: readonly string[]): boolean {
+  return scopes.some((scope) => scope === "*" || scope.endsWith(":memory"))
+}
+
 /** Whether scopes permit what changes the machine: connecting repositories, keys, deciding on overrides. */
 export function isAdmin(scopes: readonly string[]): boolean {
   return scopes.includes("*") || scopes.includes("admin")
@@ -121,6 +131,10 @@ export function projectScope(projectKey: string): string {
 
 export function repositoryScope(repositoryId: number): string {
   return `repo:${repositoryId}:coordination`
+}
+
+export function memoryScope(repositoryId: number): string {
+  return `repo:${repositoryId}:memory`
 }
 
 function base62(number: bigint, length: number): string {

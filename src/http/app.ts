@@ -15,7 +15,7 @@ import { authenticateBearer, bearerOf } from "../operations/keys.ts"
 import { countRequest, rateStateOf } from "../operations/plan-limits.ts"
 import { type Failure, failureBody, failureOf, HttpFailure } from "./failure.ts"
 import { guardRequest, type RequestFacts, tooLarge } from "./guard.ts"
-import { checkBody, checkParameters, checkQuery } from "./request-input.ts"
+import { checkBody, checkHeaders, checkParameters, checkQuery } from "./request-input.ts"
 import type { AnyRoute, RawRoute, Route } from "./route.ts"
 
 interface Env {
@@ -103,6 +103,7 @@ async function answer(app: App, route: AnyRoute, call: Call): Promise<Response> 
 
 function inputOf(call: Call, route: Route, body: Uint8Array) {
   return {
+    headers: checkHeaders(route, call.req.raw.headers),
     parameters: checkParameters(route, call.req.param()),
     query: checkQuery(route, new URL(call.req.url).searchParams),
     body: checkBody(route, body),

@@ -1,13 +1,15 @@
 /** The routes that the listener serves, in the order of the OpenAPI document. */
 
 import { hookRoute } from "./hook.ts"
+import { memoryRoutes } from "./memories.ts"
+import { memoryListRoutes } from "./memory-lists.ts"
 import { openApiDocument } from "./openapi.ts"
 import { coordinationRoutes } from "./reservations.ts"
 import type { AnyRoute, PublicRoute } from "./route.ts"
 
 /** Returns the routes of the product's own APIs, for one listener. */
 export function productRoutes(): AnyRoute[] {
-  return [...coordinationRoutes(), hookRoute]
+  return [...memoryRoutes, ...memoryListRoutes, ...coordinationRoutes(), hookRoute]
 }
 
 /**

@@ -100,7 +100,8 @@ function operationOf(route: AnyRoute): Schema {
   const isPublic = "answer" in route
   const body = "run" in route ? route.body : undefined
   const parameters = "run" in route ? parametersOf("path", route.parameters) : []
-  if ("run" in route) parameters.push(...parametersOf("query", route.query))
+  if ("run" in route)
+    parameters.push(...parametersOf("header", route.headers), ...parametersOf("query", route.query))
   return {
     operationId: operationIdOf(route),
     tags: [route.api],
@@ -124,7 +125,7 @@ function operationIdOf({ method, path }: AnyRoute): string {
   return [method.toLowerCase(), ...words].join("_")
 }
 
-function parametersOf(place: "path" | "query", shape: z.ZodObject): Schema[] {
+function parametersOf(place: "path" | "header" | "query", shape: z.ZodObject): Schema[] {
   const schema = schemaOf(shape, "input")
   const required = (schema.required as string[] | undefined) ?? []
   return Object.entries((schema.properties ?? {}) as Record<string, Schema>).map(([name, property]) => {
@@ -163,6 +164,7 @@ function responsesOf(route: AnyRoute): Record<string, Schema> {
 function errorStatusesOf(route: AnyRoute): number[] {
   const always = [400, 403, 500]
   if ("answer" in route) return always
+  const hasHeaders = "run" in route && Object.keys(route.headers.shape).length > 0
   const hasBody = !("run" in route) || route.body !== undefined
   return [
     ...always,
@@ -171,7 +173,7 @@ function errorStatusesOf(route: AnyRoute): number[] {
     ...(hasBody ? [413, 415] : []),
     ...("run" in route && route.body !== undefined && route.invalidBodyStatus === 422 ? [422] : []),
     ...(route.isLimited ? [429] : []),
-    ...(route.path.includes(":") ? [404] : []),
+    ...(route.path.includes(":") || hasHeaders ? [404] : []),
   ]
 }
 

@@ -17,6 +17,13 @@ export function checkParameters(route: Route, parameters: Record<string, string>
   throw new HttpFailure({ status: 404, message: `nothing is found here: ${message}` })
 }
 
+/** Returns the checked headers, of those that the route names. */
+export function checkHeaders(route: Route, headers: Headers): unknown {
+  const names = Object.keys(route.headers.shape)
+  const given = Object.fromEntries(names.map((name) => [name, headers.get(name) ?? undefined]))
+  return checked(route.headers, given, 400)
+}
+
 /** Returns the checked query; a parameter that is given several times is a list to its schema. */
 export function checkQuery(route: Route, search: URLSearchParams): unknown {
   const query = Object.fromEntries(

@@ -39,11 +39,16 @@ export interface Answer {
 
 export interface Route extends RouteBase {
   parameters: z.ZodObject
+  /** The headers that it needs of its own, by names in lower case. */
+  headers: z.ZodObject
   query: z.ZodObject
   body: z.ZodObject | undefined
   /** The status of a body that is JSON and breaks a rule. */
   invalidBodyStatus: 400 | 422
-  run(context: CallContext, input: { parameters: unknown; query: unknown; body: unknown }): Promise<Answer>
+  run(
+    context: CallContext,
+    input: { parameters: unknown; headers: unknown; query: unknown; body: unknown },
+  ): Promise<Answer>
 }
 
 /** A route that reads its body and makes its response itself; the key is checked all the same. */
@@ -60,10 +65,12 @@ export type AnyRoute = Route | RawRoute | PublicRoute
 
 interface Definition<
   Parameters extends z.ZodRawShape,
+  Headers extends z.ZodRawShape,
   Query extends z.ZodRawShape,
   Body extends z.ZodRawShape,
 > extends RouteBase {
   parameters?: z.ZodObject<Parameters>
+  headers?: z.ZodObject<Headers>
   query?: z.ZodObject<Query>
   body?: z.ZodObject<Body>
   invalidBodyStatus?: 400 | 422
@@ -71,6 +78,7 @@ interface Definition<
     context: CallContext,
     input: {
       parameters: z.output<z.ZodObject<Parameters>>
+      headers: z.output<z.ZodObject<Headers>>
       query: z.output<z.ZodObject<Query>>
       body: z.output<z.ZodObject<Body>>
     },
@@ -80,15 +88,17 @@ interface Definition<
 /** Makes a route; unknown fields of its query and its body are refused. */
 export function defineRoute<
   Parameters extends z.ZodRawShape = Record<never, never>,
+  Headers extends z.ZodRawShape = Record<never, never>,
   Query extends z.ZodRawShape = Record<never, never>,
   Body extends z.ZodRawShape = Record<never, never>,
->(definition: Definition<Parameters, Query, Body>): Route {
+>(definition: Definition<Parameters, Headers, Query, Body>): Route {
   // The types of one route's input matter only inside its definition; the list holds them all alike.
   // What `run` gets is exactly what was checked against these schemas.
   return {
     invalidBodyStatus: 400,
     ...definition,
     parameters: definition.parameters ?? z.object({}),
+    headers: definition.headers ?? z.object({}),
     query: (definition.query ?? z.object({})).strict(),
     body: definition.body?.strict(),
   } as unknown as Route

@@ -36,6 +36,8 @@ export function toolDefinition(operation: Operation): ToolDefinition {
 function inputSchema(input: z.ZodObject): ToolDefinition["inputSchema"] {
   const { $schema: _, ...schema } = z.toJSONSchema(input, {
     io: "input",
+    // Of a value that only code can check its description says what it is.
+    unrepresentable: "any",
     override: ({ jsonSchema }) => withoutNoise(jsonSchema),
   })
   return schema as ToolDefinition["inputSchema"]

@@ -6,12 +6,17 @@ import { touchAgent } from "../store/agents.ts"
 import { admitCall, admitOperation } from "./admission.ts"
 import type { App } from "./app.ts"
 import type { ActorContext, CallContext, Operation } from "./operation.ts"
+import { admitMemoryCall, admitToTenant } from "./tenants.ts"
 
 /** Returns the Markdown of a call's result; everything that a user can cause fails with an AppError. */
 export async function callOperation(app: App, operation: Operation, args: unknown): Promise<string> {
-  const context = await admitCall(app, operation.isSearch ? ["tool_calls", "searches"] : ["tool_calls"])
+  const context = operation.inRepository
+    ? await admitMemoryCall(app)
+    : await admitCall(app, operation.isSearch ? ["tool_calls", "searches"] : ["tool_calls"])
   const input = checkArguments(operation, args)
-  const admitted = await admitOperation(operation, context, input)
+  const admitted = operation.inRepository
+    ? await admitToTenant(context, input.repository_id as number | undefined)
+    : await admitOperation(operation, context, input)
   // Any call shows that an agent is there. What writes says so in its own transaction (inTransaction),
   // which is gone again when the call fails.
   if (operation.effect === "read") await touchActor(admitted)
@@ -82,8 +87,9 @@ function boundOf(origin: string, relation: string, bound: number): string {
 }
 
 function sizeOf(value: unknown): string {
-  if (typeof value === "string" || Array.isArray(value))
-    return ` (got ${value.length.toLocaleString("en-US")})`
+  // A bound on a text counts its characters, of which some take two places in a string.
+  const entries = typeof value === "string" ? [...value] : value
+  if (Array.isArray(entries)) return ` (got ${entries.length.toLocaleString("en-US")})`
   return ` (got ${shown(value)})`
 }
 

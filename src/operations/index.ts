@@ -10,6 +10,20 @@ import {
   setContactPolicy,
 } from "./contacts.ts"
 import { macroClaimCycle, macroContactHandshake, macroPrepareThread, macroStartSession } from "./macros.ts"
+import {
+  getMemoryStats,
+  getMemoryWaypoints,
+  listMemoriesTool,
+  pruneMemoriesTool,
+  searchMemoriesTool,
+} from "./memory-list-tools.ts"
+import {
+  createMemoryTool,
+  deleteMemoryTool,
+  getMemory,
+  reinforceMemoryTool,
+  updateMemoryTool,
+} from "./memory-tools.ts"
 import { fetchInbox, readMessage, replyMessage, sendMessage } from "./messages.ts"
 import type { Operation } from "./operation.ts"
 import { listFileReservations, releaseFileReservations, reserveFilePaths } from "./reservations.ts"
@@ -55,4 +69,18 @@ export const COORDINATION: readonly Operation[] = [
   macroContactHandshake,
 ]
 
-export const OPERATIONS: readonly Operation[] = [...COORDINATION]
+/** The operations on memories. */
+export const MEMORY: readonly Operation[] = [
+  createMemoryTool,
+  searchMemoriesTool,
+  getMemory,
+  updateMemoryTool,
+  reinforceMemoryTool,
+  deleteMemoryTool,
+  listMemoriesTool,
+  getMemoryWaypoints,
+  pruneMemoriesTool,
+  getMemoryStats,
+]
+
+export const OPERATIONS: readonly Operation[] = [...COORDINATION, ...MEMORY]

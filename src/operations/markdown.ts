@@ -88,9 +88,18 @@ export function nameList(names: readonly string[]): string {
   return names.slice(0, NAMES_SHOWN_MAX).join(", ") + (left > 0 ? ` and ${left} more` : "")
 }
 
-/** Returns a message's text as a Markdown quote, in which no line can pass for one of ours; notifications are ours. */
+const LINE_END = /\r\n|[\n\r\u2028\u2029]/u
+
+/** Returns somebody's text as a Markdown quote, in which no line can pass for one of ours. */
+export function quoted(text: string): string {
+  return text
+    .split(LINE_END)
+    .map((line) => `> ${line}`)
+    .join("\n")
+}
+
 function quotedBody({ bodyMd, senderName }: { bodyMd: string; senderName: string }): string {
-  return isNotifier(senderName) ? bodyMd : bodyMd.replace(/^/gm, "> ")
+  return isNotifier(senderName) ? bodyMd : quoted(bodyMd)
 }
 
 /** Returns an agent's profile, a fact a line. */

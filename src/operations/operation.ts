@@ -6,12 +6,13 @@
 import type * as z from "zod"
 import type { Agent } from "../domain/agent.ts"
 import type { ApiKey } from "../domain/api-key.ts"
-import type { Project } from "../domain/project.ts"
+import type { Project, Repository } from "../domain/project.ts"
 import type { App } from "./app.ts"
 
 /** Groups of operations that a client may ask for; each holds some of the categories. */
 export const TOOLSETS = {
   coordination: ["identity", "messaging", "file-reservations", "contacts", "search", "macros"],
+  memory: ["memory"],
 } as const
 export type Toolset = keyof typeof TOOLSETS
 export type Category = (typeof TOOLSETS)[Toolset][number]
@@ -32,6 +33,10 @@ export interface ActorContext extends ProjectContext {
   /** The agent on whose behalf the call is made. */
   actor: Agent
 }
+/** A call about what belongs to one repository alone, such as its memories. */
+export interface TenantContext extends CallContext {
+  repository: Repository
+}
 
 export interface Operation {
   name: string
@@ -44,23 +49,28 @@ export interface Operation {
   isSearch: boolean
   /** Whether it may create the project it names; all others need an existing one. */
   opensProject: boolean
+  /** Whether it is about a repository instead of a project: the one of `repository_id`, or the one around the server. */
+  inRepository: boolean
   /** The parameter that names the acting agent, if one does. */
   actor: string | undefined
   description: string
   input: z.ZodObject
-  run(context: ActorContext, input: Record<string, unknown>): Promise<unknown>
+  run(context: ActorContext | TenantContext, input: Record<string, unknown>): Promise<unknown>
   markdown(result: unknown): string
 }
 
-type ContextOf<Opens, Actor> = Opens extends true
-  ? CallContext
-  : Actor extends string
-    ? ActorContext
-    : ProjectContext
+type ContextOf<InRepository, Opens, Actor> = InRepository extends true
+  ? TenantContext
+  : Opens extends true
+    ? CallContext
+    : Actor extends string
+      ? ActorContext
+      : ProjectContext
 
 interface Definition<
   Shape extends z.ZodRawShape,
   Result,
+  InRepository extends boolean | undefined,
   Opens extends boolean | undefined,
   Actor extends (keyof Shape & string) | undefined,
 > {
@@ -71,10 +81,11 @@ interface Definition<
   idempotent?: boolean
   isSearch?: boolean
   opensProject?: Opens
+  inRepository?: InRepository
   actor?: Actor
   description: string
   input: z.ZodObject<Shape>
-  run(context: ContextOf<Opens, Actor>, input: z.output<z.ZodObject<Shape>>): Promise<Result>
+  run(context: ContextOf<InRepository, Opens, Actor>, input: z.output<z.ZodObject<Shape>>): Promise<Result>
   markdown(result: Result): string
 }
 
@@ -82,9 +93,10 @@ interface Definition<
 export function defineOperation<
   Shape extends z.ZodRawShape,
   Result,
+  const InRepository extends boolean | undefined = undefined,
   const Opens extends boolean | undefined = undefined,
   const Actor extends (keyof Shape & string) | undefined = undefined,
->(definition: Definition<Shape, Result, Opens, Actor>): Operation {
+>(definition: Definition<Shape, Result, InRepository, Opens, Actor>): Operation {
   // The types of one operation's input and result matter only inside its definition; the catalogue
   // holds them all alike. What `run` gets is exactly what admission made for this definition.
   return {
@@ -92,6 +104,7 @@ export function defineOperation<
     isSearch: false,
     ...definition,
     opensProject: definition.opensProject ?? false,
+    inRepository: definition.inRepository ?? false,
     actor: definition.actor,
   } as unknown as Operation
 }

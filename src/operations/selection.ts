@@ -1,7 +1,7 @@
 /** Which operations a server offers, as its command line asks. */
 
 import { AppError } from "../errors.ts"
-import { type Operation, TOOLSETS } from "./operation.ts"
+import { type Category, type Operation, TOOLSETS } from "./operation.ts"
 
 export interface Selection {
   /** Names of toolsets; all when undefined. */
@@ -31,7 +31,8 @@ export function selectOperations(catalogue: readonly Operation[], selection: Sel
 
 /** Returns the toolset that an operation's category belongs to. */
 function toolsetOf(operation: Operation): string {
-  const found = Object.entries(TOOLSETS).find(([, categories]) => categories.includes(operation.category))
+  const toolsets: [string, readonly Category[]][] = Object.entries(TOOLSETS)
+  const found = toolsets.find(([, categories]) => categories.includes(operation.category))
   return found?.[0] ?? ""
 }
 

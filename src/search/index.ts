@@ -1,9 +1,10 @@
 /**
- * The search port: the one thing written per engine. Rows live in the store's tables; an index only
+ * The search ports: the one thing written per engine. Rows live in the store's tables; an index only
  * knows how to find their ids again.
  */
 
 import type { Queries } from "../db/database.ts"
+import type { HalfLives, Sector } from "../domain/memory.ts"
 import type { Importance } from "../domain/message.ts"
 import type { MessageQuery } from "../domain/query-text.ts"
 
@@ -30,4 +31,87 @@ export interface SearchIndex {
   findMessages(db: Queries, query: MessageQuery, filter: MessageFilter, limit: number): Promise<number[]>
   /** Returns the row ids of threads with matching messages, best message first, at most `limit`. */
   findThreads(db: Queries, query: MessageQuery, filter: ThreadFilter, limit: number): Promise<number[]>
+}
+
+/** What a memory must be to be looked at. */
+export interface MemoryFilter {
+  repositoryId: number
+  sector: Sector | null
+  /** The memory has all of them. */
+  tags: readonly string[]
+  /** 0 lets everything pass. */
+  salienceMin: number
+  halfLives: HalfLives
+  nowMs: number
+}
+
+/** A memory that shares a word with a query. */
+export interface LexicalMatch {
+  id: number
+  /** BM25, larger is better. */
+  bm25: number
+}
+
+/** A memory whose vector is near another. */
+export interface Neighbour {
+  id: number
+  /** That of the memory's nearest window. */
+  cosine: number
+}
+
+/** Which vectors of which repository are meant. */
+export interface VectorSpace {
+  repositoryId: number
+  modelId: number
+}
+
+export interface MemoryIndex {
+  /** Makes a stored memory findable by its words, in the transaction that stores it. */
+  put(tx: Queries, memory: IndexedMemory): Promise<void>
+  /** Takes a memory's words out again; it is given as it was put in. */
+  remove(tx: Queries, memory: IndexedMemory): Promise<void>
+  /** Stores the vectors of a memory's windows. */
+  putVectors(
+    tx: Queries,
+    space: VectorSpace,
+    memoryId: number,
+    vectors: readonly Float32Array[],
+  ): Promise<void>
+  /** Takes a memory's vectors away, those of one model or all. */
+  removeVectors(tx: Queries, memoryId: number, modelId?: number): Promise<void>
+  /** Returns memories with any of the terms, best first, at most `limit`; a term is one word or several in a row. */
+  findByWords(
+    db: Queries,
+    terms: readonly string[],
+    filter: MemoryFilter,
+    limit: number,
+  ): Promise<LexicalMatch[]>
+  /** Counts all that `findByWords` could find. */
+  countByWords(db: Queries, terms: readonly string[], filter: MemoryFilter): Promise<number>
+  /** Returns the memories nearest to a vector, nearest first, at most `limit`. */
+  findNearest(
+    db: Queries,
+    modelId: number,
+    vector: Float32Array,
+    filter: MemoryFilter,
+    limit: number,
+  ): Promise<Neighbour[]>
+  /** Returns up to `limit` memories of a space that are nearest to a vector, whatever they are. */
+  findNeighbours(db: Queries, space: VectorSpace, vector: Float32Array, limit: number): Promise<Neighbour[]>
+  /** Returns the bytes that the vectors of a repository take up. */
+  vectorBytes(db: Queries, repositoryId: number): Promise<number>
+  /** Returns the cosine of each memory's nearest window; none for memories without vectors. */
+  cosines(
+    db: Queries,
+    modelId: number,
+    vector: Float32Array,
+    ids: readonly number[],
+  ): Promise<Map<number, number>>
+}
+
+export interface IndexedMemory {
+  id: number
+  repositoryId: number
+  content: string
+  tags: readonly string[]
 }

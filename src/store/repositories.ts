@@ -9,6 +9,7 @@ const COLUMNS = "id, name, root_path, identity_path, default_branch, ignore_case
 export const repositoryStatements = {
   findById: `SELECT ${COLUMNS} FROM repositories WHERE id = ?`,
   findByIdentity: `SELECT ${COLUMNS} FROM repositories WHERE identity_path = ?`,
+  findByName: `SELECT ${COLUMNS} FROM repositories WHERE name = ?`,
   list: `SELECT ${COLUMNS} FROM repositories ORDER BY id`,
   insert: `
     INSERT INTO repositories (name, root_path, identity_path, default_branch, ignore_case, created_at_ms)
@@ -22,6 +23,11 @@ export async function findRepositoryById(db: Queries, id: number): Promise<Repos
 
 export async function findRepositoryByIdentity(db: Queries, path: string): Promise<Repository | undefined> {
   const row = await db.get<RepositoryRow>(repositoryStatements.findByIdentity, [path])
+  return row && toRepository(row)
+}
+
+export async function findRepositoryByName(db: Queries, name: string): Promise<Repository | undefined> {
+  const row = await db.get<RepositoryRow>(repositoryStatements.findByName, [name])
   return row && toRepository(row)
 }
 

@@ -4,6 +4,8 @@ import type { Row } from "../db/database.ts"
 import type { Agent, ContactPolicy } from "../domain/agent.ts"
 import type { ApiKey, Environment, Plan } from "../domain/api-key.ts"
 import type { Contact, ContactStatus } from "../domain/contact.ts"
+import type { ModelState, StoredModel } from "../domain/embedding.ts"
+import type { EmbeddingStatus, Memory, Sector } from "../domain/memory.ts"
 import type {
   Importance,
   InboxMessage,
@@ -295,5 +297,70 @@ export function toApiKey(row: ApiKeyRow): ApiKey {
     expiresAtMs: row.expires_at_ms,
     revokedAtMs: row.revoked_at_ms,
     lastUsedAtMs: row.last_used_at_ms,
+  }
+}
+
+export type MemoryRow = Row & {
+  id: number
+  uuid: string
+  repository_id: number
+  content: string
+  content_version: number
+  sector: string
+  salience_base: number
+  salience_anchor_ms: number
+  salience_stability: number
+  access_count: number
+  tags: string
+  source: string | null
+  metadata: string
+  embedding_status: string
+  created_at_ms: number
+  updated_at_ms: number
+  last_accessed_at_ms: number | null
+}
+
+export function toMemory(row: MemoryRow): Memory {
+  return {
+    id: row.id,
+    uuid: row.uuid,
+    repositoryId: row.repository_id,
+    content: row.content,
+    contentVersion: row.content_version,
+    sector: row.sector as Sector,
+    salience: {
+      base: row.salience_base,
+      anchorMs: row.salience_anchor_ms,
+      stability: row.salience_stability,
+    },
+    accessCount: row.access_count,
+    tags: JSON.parse(row.tags) as string[],
+    source: row.source,
+    metadata: JSON.parse(row.metadata) as Record<string, unknown>,
+    embeddingStatus: row.embedding_status as EmbeddingStatus,
+    createdAtMs: row.created_at_ms,
+    updatedAtMs: row.updated_at_ms,
+    lastAccessedAtMs: row.last_accessed_at_ms,
+  }
+}
+
+export type EmbeddingModelRow = Row & {
+  id: number
+  name: string
+  source: string
+  dimensions: number
+  midpoint: number
+  slope: number
+  state: string
+}
+
+export function toStoredModel(row: EmbeddingModelRow): StoredModel {
+  return {
+    id: row.id,
+    name: row.name,
+    source: row.source,
+    dimensions: row.dimensions,
+    calibration: { midpoint: row.midpoint, slope: row.slope },
+    state: row.state as ModelState,
   }
 }

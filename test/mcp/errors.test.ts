@@ -36,7 +36,7 @@ describe("the server", () => {
 
   test("lists tools and resources without opening anything", async () => {
     const { client, logged } = await brokenServer(defect)
-    expect((await client.listTools()).tools).toHaveLength(28)
+    expect((await client.listTools()).tools).toHaveLength(OPERATIONS.length)
     expect((await client.listResources()).resources).toHaveLength(1)
     expect((await client.listResourceTemplates()).resourceTemplates).toHaveLength(10)
     expect(logged).toEqual([])

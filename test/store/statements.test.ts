@@ -3,13 +3,19 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import BetterSqlite3 from "better-sqlite3"
 import { afterAll, describe, expect, test } from "vitest"
+import { addSlowVectorFunctions } from "../../src/db/vector-functions.ts"
 import { packageFile } from "../../src/package-root.ts"
 import { searchSchema } from "../../src/search/sqlite.ts"
+import { memorySearchSchema } from "../../src/search/sqlite-memories.ts"
 
 const SRC = fileURLToPath(new URL("../../src", import.meta.url))
 
 /** Modules that export records of statements: all of the store, and the SQLite search. */
-const MODULES = [...readdirSync(join(SRC, "store")).map((name) => `store/${name}`), "search/sqlite.ts"]
+const MODULES = [
+  ...readdirSync(join(SRC, "store")).map((name) => `store/${name}`),
+  "search/sqlite.ts",
+  "search/sqlite-memories.ts",
+]
 
 interface NamedStatement {
   /** Such as `store/agents.ts agentStatements.findById`. */
@@ -35,7 +41,8 @@ const STATEMENTS = (await Promise.all(MODULES.map(statementsOf))).flat()
 const STORED = STATEMENTS.filter((statement) => statement.module.startsWith("store/"))
 
 const schema = new BetterSqlite3(":memory:")
-schema.exec(readFileSync(packageFile("schema.sql"), "utf8") + searchSchema)
+schema.exec(readFileSync(packageFile("schema.sql"), "utf8") + searchSchema + memorySearchSchema)
+addSlowVectorFunctions(schema)
 afterAll(() => {
   schema.close()
 })

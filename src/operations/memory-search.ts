@@ -1,0 +1,356 @@
+/** Searching memories by words and by meaning together. Nothing is written, whatever is found. */
+
+import type { StoredModel } from "../domain/embedding.ts"
+import type { Memory, Sector } from "../domain/memory.ts"
+import { queryWords } from "../domain/memory-words.ts"
+import {
+  builtinCosine,
+  compareRanked,
+  prepareRanking,
+  queryWeight,
+  RANKING_TEXT_CHARS_MAX,
+  type RankingQuery,
+  type Relevance,
+  recencyAt,
+  relevanceOf,
+  roughRelevance,
+  scoreOf,
+} from "../domain/ranking.ts"
+import { irregularForms } from "../domain/ranking-forms.ts"
+import { salienceAt, shownSalience } from "../domain/salience.ts"
+import { cosineAt } from "../domain/similarity.ts"
+import { contentWords } from "../domain/stop-words.ts"
+import {
+  type Reached,
+  reachableScoreMax,
+  scoreOfReached,
+  type WaypointEdge,
+  WaypointExpansion,
+} from "../domain/waypoint-expansion.ts"
+import { BUILTIN_MODEL } from "../embed/builtin.ts"
+import { MATCH_SIMILARITY_MIN } from "../limits.ts"
+import type { MemoryFilter } from "../search/index.ts"
+import { findMemories, memoryTotals } from "../store/memories.ts"
+import { listEdgesFrom } from "../store/waypoints.ts"
+import { activeModel } from "./embedding.ts"
+import type { TenantContext } from "./operation.ts"
+
+export interface MemorySearchRequest {
+  query: string
+  limit: number
+  sector?: Sector | undefined
+  /** The memories have all of them. */
+  tags: readonly string[]
+  salienceMin: number
+  /** Only one of the two lists, to see what each contributes; both unless given. */
+  using?: "words" | "vectors" | undefined
+  /** How far to go along waypoints; 0 for not at all. */
+  maxHops: number
+}
+
+export interface FoundMemory {
+  memory: Memory
+  /** 0 to 1, comparable between queries. */
+  score: number
+  /** The way along waypoints to a memory that is no match itself: the ids of the memories before it. */
+  via: string[] | undefined
+  explanation: Explanation
+}
+
+/** How a score came about; every figure in 0..1. */
+export interface Explanation {
+  /** How much of the query's words is in the memory; rare ones say more. */
+  lexical: number
+  /** The words of the query that the memory has, in any form. */
+  words: string[]
+  /** How close the meaning is; null when one of the two has no vector. */
+  vector: number | null
+  relevance: number
+  salience: number
+  recency: number
+}
+
+export interface MemorySearchResult {
+  results: FoundMemory[]
+  /** Matches before the limit, and what waypoints add to the results. */
+  total: number
+  /** Whether waypoints were followed. */
+  isExpanded: boolean
+}
+
+/** Words of a query that are looked for; of a text that was pasted whole the first say what it is about. */
+const WORDS_MAX = 64
+/** How deep the two lists are read, at least; measured: deeper ones change nothing. */
+const WORDS_DEPTH = 100
+const VECTORS_DEPTH = 50
+/** So much text of candidates is read, and at least so many times the number wanted. */
+const READ_CHARS_MAX = 24_000
+const READ_FACTOR = 2
+const READ_AT_ONCE = 25
+/** Waypoints are followed from this many of the best. */
+const SEEDS = 10
+/** Of what one hop leads to this many are followed further, and of what they lead to this many are looked at. */
+const FOLLOWED_MAX = 16
+const REACHED_MAX = 40
+/** Ways that are followed from one memory; those that lead to it may be many more than its own eight. */
+const EDGES_FOLLOWED = 16
+/** How long a search waits for a model that is being loaded; then it goes by the words alone. */
+const MODEL_WAIT_MS = 5_000
+
+/** Finds the memories that answer a query best: a pure function of the database, the request and the time. */
+export async function searchMemories(
+  context: TenantContext,
+  request: MemorySearchRequest,
+): Promise<MemorySearchResult> {
+  const search = await prepare(context, request)
+  const { matches, total } = await findMatches(search)
+  const found = matches.sort(compareRanked).slice(0, request.limit)
+  const added = request.maxHops > 0 ? await findConnected(search, matches, found) : []
+  const best = [...found, ...added].sort(compareRanked).slice(0, request.limit)
+  return {
+    results: best.map(({ memory, score, via, explanation }) => ({
+      memory,
+      score: shownSalience(score),
+      via,
+      explanation,
+    })),
+    total: total + best.filter(({ via }) => via !== undefined).length,
+    isExpanded: request.maxHops > 0,
+  }
+}
+
+/** Everything about one search that does not change while it runs. */
+interface Search {
+  context: TenantContext
+  request: MemorySearchRequest
+  filter: MemoryFilter
+  /** What the index of words is asked for. */
+  terms: string[]
+  ranking: RankingQuery
+  model: StoredModel
+  /** Null when the query has no vector, or its model is not there. */
+  vector: Float32Array | null
+}
+
+interface Match extends FoundMemory {
+  id: number
+  cosine: number | null
+}
+
+async function prepare(context: TenantContext, request: MemorySearchRequest): Promise<Search> {
+  const { app, repository, nowMs } = context
+  const { sector = null, tags, salienceMin, query } = request
+  const { halfLives } = app.config
+  const filter = { repositoryId: repository.id, sector, tags, salienceMin, halfLives, nowMs }
+  const words = queryWords(query)
+  const content = contentWords(words).slice(0, WORDS_MAX)
+  const totals = await memoryTotals(app.db, repository.id)
+  const counts = new Map<string, number>()
+  for (const word of content) {
+    const everywhere = { ...filter, sector: null, tags: [], salienceMin: 0 }
+    counts.set(word, await app.memories.countByWords(app.db, formsOf(word), everywhere))
+  }
+  // A stop word is in every other memory, about; to count it would take longer than the rest of the search.
+  const countOf = (word: string) => counts.get(word) ?? totals.memories / 2
+  const model = await activeModel(app.db)
+  const weightOf = (word: string) => queryWeight(totals.memories, countOf(word))
+  return {
+    context,
+    request,
+    filter,
+    terms: content.flatMap(formsOf),
+    ranking: prepareRanking(
+      content,
+      {
+        memories: totals.memories,
+        wordsMean: totals.words / Math.max(1, totals.memories),
+        memoriesWith: countOf,
+      },
+      await app.embedders.wordVectors().catch(() => () => null),
+    ),
+    model,
+    vector: request.using === "words" ? null : await vectorOf(context, model, query, weightOf),
+  }
+}
+
+function formsOf(word: string): string[] {
+  return [...new Set([word, ...irregularForms(word)])]
+}
+
+/** Embeds the query; null without its model, because words alone are a search as well. */
+async function vectorOf(
+  { app }: TenantContext,
+  model: StoredModel,
+  query: string,
+  weightOf: (word: string) => number,
+): Promise<Float32Array | null> {
+  let timer: NodeJS.Timeout | undefined
+  const tooLate = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), MODEL_WAIT_MS)
+  })
+  try {
+    const embedder = await Promise.race([app.embedders.load(model), tooLate])
+    return embedder === null ? null : await embedder.embedQuery(query, weightOf)
+  } catch (error) {
+    app.log.debug("a search went by words alone", { model: model.name, error })
+    return null
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** A memory that may match, before its text was read. */
+interface Candidate {
+  id: number
+  cosine: number | null
+  /** 0 where the index of words did not name it. */
+  indexScore: number
+}
+
+/** Finds what shares a word with the query or is close to it; what looks best by both is read and judged. */
+async function findMatches(search: Search): Promise<{ matches: Match[]; total: number }> {
+  const { context, request, filter, terms, model, vector } = search
+  const { db, memories: index } = context.app
+  const wordsDepth = request.using === "vectors" ? 0 : Math.max(WORDS_DEPTH, request.limit)
+  const vectorsDepth = Math.max(VECTORS_DEPTH, request.limit)
+  const lexical = await index.findByWords(db, terms, filter, wordsDepth)
+  const near = vector === null ? [] : await index.findNearest(db, model.id, vector, filter, vectorsDepth)
+  const named = lexical.map(({ id }) => id)
+  const cosines = vector === null ? null : await index.cosines(db, model.id, vector, named)
+  const candidates: Candidate[] = lexical.map(({ id, bm25 }) => ({
+    id,
+    cosine: cosines?.get(id) ?? null,
+    indexScore: bm25,
+  }))
+  // Beyond the depth of the list a memory may share a word all the same; whoever reads it will know.
+  const isCut = request.using !== "vectors" && lexical.length === wordsDepth
+  const isNamed = new Set(named)
+  const cosineMin = request.using === "vectors" ? -1 : cosineAt(MATCH_SIMILARITY_MIN, model.calibration)
+  for (const { id, cosine } of near)
+    if (!isNamed.has(id) && (isCut || cosine > cosineMin)) candidates.push({ id, cosine, indexScore: 0 })
+  const judged = await judge(search, candidates)
+  const matches = judged.filter(
+    ({ id, cosine, explanation }) =>
+      isNamed.has(id) || explanation.words.length > 0 || (cosine ?? -1) > cosineMin,
+  )
+  const byMeaning = matches.filter(
+    ({ id, explanation }) => !isNamed.has(id) && explanation.words.length === 0,
+  )
+  const byWords = isCut ? await index.countByWords(db, terms, filter) : lexical.length
+  return { matches, total: byWords + byMeaning.length }
+}
+
+/**
+ * Reads memories and scores them, those first that look best without being read. When enough text was read,
+ * the others are left out: they would stand far below.
+ */
+async function judge(search: Search, candidates: readonly Candidate[]): Promise<Match[]> {
+  const { context, request, ranking } = search
+  const ordered = candidates
+    .map((candidate) => ({ ...candidate, rough: roughRelevance(ranking, scaled(search, candidate)) }))
+    .sort((one, other) => other.rough - one.rough || other.id - one.id)
+  const matches: Match[] = []
+  let charsRead = 0
+  for (let from = 0; from < ordered.length; from += READ_AT_ONCE) {
+    const some = ordered.slice(from, from + READ_AT_ONCE)
+    const ids = some.map(({ id }) => id)
+    const memories = new Map((await findMemories(context.app.db, ids)).map((memory) => [memory.id, memory]))
+    for (const candidate of some) {
+      if (charsRead > READ_CHARS_MAX && matches.length >= READ_FACTOR * request.limit) return matches
+      const memory = memories.get(candidate.id)
+      if (memory === undefined) continue
+      charsRead += Math.min(memory.content.length, RANKING_TEXT_CHARS_MAX)
+      matches.push(matchOf(search, memory, candidate, relevanceIn(search, memory, candidate)))
+    }
+  }
+  return matches
+}
+
+/** Returns a candidate with its cosine on the scale that the ranking expects. */
+function scaled({ model }: Search, candidate: Candidate): Candidate {
+  const { cosine } = candidate
+  if (cosine === null) return candidate
+  return { ...candidate, cosine: builtinCosine(cosine, model.calibration, BUILTIN_MODEL.calibration) }
+}
+
+function relevanceIn(search: Search, memory: Memory, candidate: Candidate): Relevance {
+  const { request, ranking } = search
+  const text = memory.tags.length === 0 ? memory.content : `${memory.content}\n${memory.tags.join(" ")}`
+  const known = scaled(search, candidate)
+  const relevance = relevanceOf(ranking, { text, ...known })
+  if (request.using === undefined) return relevance
+  return { ...relevance, relevance: roughRelevance(ranking, known) }
+}
+
+function matchOf(
+  { context, filter }: Search,
+  memory: Memory,
+  { cosine }: Candidate,
+  relevance: Relevance,
+): Match {
+  const salience = salienceAt(memory.salience, memory.sector, filter.halfLives, context.nowMs)
+  const recency = recencyAt(memory.createdAtMs, context.nowMs)
+  return {
+    id: memory.id,
+    cosine,
+    memory,
+    score: scoreOf(relevance.relevance, salience, recency),
+    via: undefined,
+    explanation: { ...relevance, salience, recency },
+  }
+}
+
+/**
+ * Finds what waypoints lead to from the best matches, if it passes the filters and can stand among what was
+ * found. What was found by itself stays as it is: measured, to draw it towards the match that leads to it costs
+ * more than it gains.
+ */
+async function findConnected(
+  search: Search,
+  matches: readonly Match[],
+  found: readonly Match[],
+): Promise<Match[]> {
+  const { context, request, filter } = search
+  const own = new Set(matches.map(({ id }) => id))
+  const scoreMin = found.length < request.limit ? 0 : (found.at(-1)?.score ?? 0)
+  if (reachableScoreMax(found[0]?.score ?? 0) <= scoreMin) return []
+  const reached = await followWaypoints(search, matches)
+  const ways = reached
+    .filter((way) => !own.has(way.id) && scoreOfReached(way) > scoreMin)
+    .slice(0, REACHED_MAX)
+  const onTheWay = new Set(ways.flatMap(({ path }) => path))
+  const memories = await findMemories(context.app.db, [...onTheWay])
+  const byId = new Map(memories.map((memory) => [memory.id, memory]))
+  return ways.flatMap((way) => {
+    const memory = byId.get(way.id)
+    const via = way.path.slice(0, -1).flatMap((id) => byId.get(id)?.uuid ?? [])
+    if (memory === undefined || !passes(memory, filter) || via.length < way.path.length - 1) return []
+    const candidate = { id: way.id, cosine: null, indexScore: 0 }
+    const match = matchOf(search, memory, candidate, relevanceIn(search, memory, candidate))
+    return [{ ...match, score: scoreOfReached(way), via }]
+  })
+}
+
+async function followWaypoints(
+  { context, request, model }: Search,
+  matches: readonly Match[],
+): Promise<Reached[]> {
+  const seeds = [...matches].sort(compareRanked).slice(0, SEEDS)
+  const expansion = new WaypointExpansion(seeds, request.maxHops, FOLLOWED_MAX)
+  for (let ids = expansion.frontier(); ids.length > 0; ids = expansion.frontier()) {
+    const edges: WaypointEdge[] = []
+    for (const fromId of ids) {
+      for (const { toId, weight } of await listEdgesFrom(context.app.db, fromId, model.id, EDGES_FOLLOWED))
+        edges.push({ fromId, toId, weight })
+    }
+    expansion.advance(edges)
+  }
+  return expansion.reached()
+}
+
+/** Whether a memory that the index did not choose is one that the filters allow. */
+function passes(memory: Memory, { sector, tags, salienceMin, halfLives, nowMs }: MemoryFilter): boolean {
+  if (sector !== null && memory.sector !== sector) return false
+  if (!tags.every((tag) => memory.tags.includes(tag))) return false
+  return salienceAt(memory.salience, memory.sector, halfLives, nowMs) >= salienceMin
+}
