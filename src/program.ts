@@ -14,6 +14,7 @@ import { hasClient } from "./input.ts"
 import { PORT_MAX } from "./limits.ts"
 import type { App } from "./operations/app.ts"
 import { packageVersion } from "./package-root.ts"
+import { addMemoryCommands, addModelCommands } from "./program-memory.ts"
 
 interface ServerOptions {
   toolsets?: string[]
@@ -94,6 +95,8 @@ export function createProgram(): Command {
   addStateCommands(program, config)
   addReservationCommands(program, config)
   addOverrideCommands(program, config)
+  addMemoryCommands(program, config)
+  addModelCommands(program, config)
   addKeyCommands(program, config)
   addRepositoryCommands(program, config)
   addBackupCommands(program, config)

@@ -6,17 +6,21 @@ import type { Config } from "../config.ts"
 import { schemaVersionOf } from "../db/backup.ts"
 import { SCHEMA_VERSION } from "../db/migrations.ts"
 import { isActive } from "../domain/agent.ts"
+import type { StoredModel } from "../domain/embedding.ts"
 import { hasHookFiles, hookFolder } from "../hook/files.ts"
 import { LISTING_ROWS_MAX } from "../limits.ts"
 import type { App } from "../operations/app.ts"
 import { count, lines } from "../operations/markdown.ts"
+import { modelState } from "../operations/models.ts"
 import { packageVersion } from "../package-root.ts"
 import { listAgents } from "../store/agents.ts"
+import type { EmbeddingProgress } from "../store/embeddings.ts"
 import { listProcesses } from "../store/processes.ts"
 import { findProjectByKey, listProjectKeys } from "../store/projects.ts"
 import { listRepositories } from "../store/repositories.ts"
 import { listReservationsIn } from "../store/reservations.ts"
 import { askListener, listenerOf } from "./listener.ts"
+import { progressJson, progressText } from "./model-follow.ts"
 import { bold, dim, green, type OutputOptions, printResult, red } from "./output.ts"
 
 interface Activity {
@@ -24,6 +28,19 @@ interface Activity {
   repositories: number
   active_agents: number
   active_reservations: number
+  embedding: Embedding
+}
+
+/** Who embeds memories, and who is to take over; null when nobody is. */
+interface Embedding {
+  active: EmbeddingModel
+  building: EmbeddingModel | null
+}
+
+interface EmbeddingModel {
+  id: string
+  name: string
+  progress: EmbeddingProgress
 }
 
 /** Prints the state of the database, the listener, the hook and the limits. */
@@ -73,9 +90,23 @@ async function activityIn(config: Config): Promise<Activity> {
       repositories: repositories.length,
       active_agents: await countActiveAgents(app, nowMs),
       active_reservations: reservations,
+      embedding: await embeddingIn(app),
     }
   } finally {
     await app.close()
+  }
+}
+
+async function embeddingIn(app: App): Promise<Embedding> {
+  const { active, activeProgress, building, buildingProgress } = await modelState(app.db)
+  const shown = ({ source, name }: StoredModel, progress: EmbeddingProgress): EmbeddingModel => ({
+    id: source,
+    name,
+    progress: progressJson(progress),
+  })
+  return {
+    active: shown(active, activeProgress),
+    building: building && buildingProgress ? shown(building, buildingProgress) : null,
   }
 }
 
@@ -122,6 +153,7 @@ function statusText(status: Status): string {
             "Reservations",
             `${activity.active_reservations} in ${count(activity.repositories, "repository", "repositories")}`,
           ),
+          line(activity.embedding.active.progress.total > 0, "Memories", embeddingText(activity.embedding)),
         ),
     line(
       hook.is_installed,
@@ -155,6 +187,14 @@ function listenerText(listener: Status["listener"]): string {
   if (listener === null) return "none; a server starts it with the first call of an agent"
   const { url, pid, is_up } = listener
   return is_up ? `${url} ${dim(`(process ${pid})`)}` : `${url} does not answer ${dim(`(process ${pid})`)}`
+}
+
+function embeddingText({ active, building }: Embedding): string {
+  const now = `${progressText(active.progress)} with ${active.id}`
+  if (building === null) return now
+  const { completed, failed, total } = building.progress
+  const done = `${(completed + failed).toLocaleString("en-US")} of ${total.toLocaleString("en-US")} done`
+  return `${now}; ${building.id} takes over, ${done}`
 }
 
 function perMinute(limit: number): string {

@@ -1,0 +1,75 @@
+/** What long work shows at a terminal, and how it is stopped there. */
+
+import type { WriteStream } from "node:tty"
+
+/** Drawn at most this often. */
+const DRAWN_EVERY_MS = 100
+const BAR_CHARS = 24
+const COLUMNS_DEFAULT = 80
+const CLEAR_LINE = "\r\u001b[2K"
+
+export interface Progress {
+  /** Shows how far the work is; a total of null is not known. */
+  show(done: number, total: number | null): void
+  /** Takes the bar away. */
+  end(): void
+}
+
+/** What a bar is drawn on. */
+export type Screen = Pick<WriteStream, "write" | "isTTY" | "columns">
+
+/** Makes a progress bar on stderr. Where no terminal is, nothing is ever shown; `figure` puts an amount in words. */
+export function createProgress(
+  label: string,
+  figure: (amount: number) => string,
+  screen: Screen = process.stderr,
+): Progress {
+  if (screen.isTTY !== true) return { show() {}, end() {} }
+  let drawnAtMs = Number.NEGATIVE_INFINITY
+  return {
+    show(done, total) {
+      const nowMs = performance.now()
+      if (nowMs - drawnAtMs < DRAWN_EVERY_MS) return
+      drawnAtMs = nowMs
+      const columns = screen.columns || COLUMNS_DEFAULT
+      screen.write(CLEAR_LINE + progressLine(label, done, total, figure).slice(0, columns - 1))
+    },
+    end() {
+      if (drawnAtMs >= 0) screen.write(CLEAR_LINE)
+    },
+  }
+}
+
+/** Returns the line of a bar, such as `Importing [######..................]  25 %  1.0 of 4.0 MB`. */
+export function progressLine(
+  label: string,
+  done: number,
+  total: number | null,
+  figure: (amount: number) => string,
+): string {
+  if (total === null || total <= 0) return `${label}  ${figure(done)}`
+  const share = Math.min(1, Math.max(0, done / total))
+  const bar = "#".repeat(Math.floor(share * BAR_CHARS)).padEnd(BAR_CHARS, ".")
+  const percent = String(Math.floor(share * 100)).padStart(3)
+  return `${label} [${bar}] ${percent} %  ${figure(done)} of ${figure(total)}`
+}
+
+/** Returns an amount of bytes as people read it, in units of 1,000. */
+export function byteFigure(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`
+  const units = ["kB", "MB", "GB"]
+  const index = Math.min(units.length, Math.floor(Math.log10(bytes) / 3)) - 1
+  return `${(bytes / 1_000 ** (index + 1)).toFixed(1)} ${units[index]}`
+}
+
+/** Runs work that Ctrl+C asks to stop; a second one ends the process, as always. */
+export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stop = new AbortController()
+  const onSignal = () => stop.abort()
+  process.once("SIGINT", onSignal)
+  try {
+    return await work(stop.signal)
+  } finally {
+    process.removeListener("SIGINT", onSignal)
+  }
+}
