@@ -5,6 +5,8 @@ import { join } from "node:path"
 import * as calls from "./calls.ts"
 import * as contention from "./contention.ts"
 import * as hook from "./hook.ts"
+import * as memory from "./memory.ts"
+import * as memoryContention from "./memory-contention.ts"
 import * as search from "./search.ts"
 import * as start from "./start.ts"
 import { Lab } from "./support/lab.ts"
@@ -15,7 +17,15 @@ interface Benchmark {
   note: string
   run(lab: Lab): Promise<Finding[]>
 }
-const BENCHMARKS: Record<string, Benchmark> = { start, calls, search, contention, hook }
+const BENCHMARKS: Record<string, Benchmark> = {
+  start,
+  calls,
+  search,
+  contention,
+  hook,
+  memory,
+  "memory-contention": memoryContention,
+}
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(BENCHMARKS)
 const unknown = names.filter((name) => !(name in BENCHMARKS))

@@ -106,6 +106,7 @@ export class Lab {
       "tsconfig.json",
       "schema.sql",
       "bin",
+      "model",
       "scripts",
       "src",
     ]) {

@@ -44,7 +44,9 @@ ${operations.map(registration).join("\n")}
 function registration(operation: Operation): string {
   const { name, title, description, annotations } = toolDefinition(operation)
   const config = JSON.stringify({ title, description, annotations }).slice(1, -1)
-  const inputSchema = objectSource(z.toJSONSchema(operation.input, { io: "input" }) as JsonSchema)
+  const inputSchema = objectSource(
+    z.toJSONSchema(operation.input, { io: "input", unrepresentable: "any" }) as JsonSchema,
+  )
   return `  server.registerTool(${JSON.stringify(name)}, { ${config}, inputSchema: ${inputSchema} }, answer)`
 }
 
@@ -77,6 +79,8 @@ function baseSource(schema: JsonSchema): string {
   switch (schema.type) {
     case "string":
       return "z.string()"
+    case "number":
+      return "z.number()"
     case "integer":
       return "z.int()"
     case "boolean":
