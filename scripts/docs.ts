@@ -15,7 +15,7 @@ import { HOOK_SETTINGS_DEFAULT, HOOK_SETTINGS_DOCUMENTED, type HookSettings } fr
 import { productRoutes, withPublicRoutes } from "../src/http/index.ts"
 import * as limits from "../src/limits.ts"
 import { toolDefinition } from "../src/mcp/definitions.ts"
-import { COORDINATION, OPERATIONS } from "../src/operations/index.ts"
+import { OPERATIONS } from "../src/operations/index.ts"
 import type { Operation } from "../src/operations/operation.ts"
 import { createProgram } from "../src/program.ts"
 import { RESOURCES } from "../src/resources/index.ts"
@@ -136,10 +136,10 @@ function httpTable(): string {
 }
 
 function toolTable(): string {
-  const categories = [...new Set(COORDINATION.map((operation) => operation.category))]
+  const categories = [...new Set(OPERATIONS.map((operation) => operation.category))]
   return categories
     .map((category) => {
-      const rows = COORDINATION.filter((operation) => operation.category === category).map(toolRow)
+      const rows = OPERATIONS.filter((operation) => operation.category === category).map(toolRow)
       return `**${category}**\n\n${table(["Tool", "What it does", "Parameters"], rows)}`
     })
     .join("\n\n")
@@ -192,6 +192,15 @@ function limitTable(): string {
       ["paths in one macro call", `${limits.FILE_PATHS_MAX}`],
       ["reservation", `1 s to ${figure(limits.RESERVATION_SECONDS_MAX)} s`],
       ["search query", `${figure(limits.QUERY_CHARS_MAX)} characters`],
+      ["content of a memory", `${figure(limits.MEMORY_CONTENT_CHARS_MAX)} characters`],
+      [
+        "tags of a memory",
+        `${limits.MEMORY_TAGS_MAX}, each ${limits.MEMORY_TAG_CHARS_MAX} characters`,
+      ],
+      ["source of a memory", `${limits.MEMORY_SOURCE_CHARS_MAX} characters`],
+      ["metadata of a memory", `${limits.MEMORY_METADATA_JSON_BYTES_MAX / 1_024} KiB of JSON`],
+      ["query for memories", `${figure(limits.MEMORY_QUERY_CHARS_MAX)} characters`],
+      ["memories in one search, or on one page", `${limits.MEMORY_SEARCH_LIMIT_MAX}`],
       ["one tool result", `${figure(limits.RESULT_CHARS_MAX)} characters, the rest on request`],
     ],
   )
