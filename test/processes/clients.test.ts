@@ -79,6 +79,20 @@ const CLIENTS: [string, (where: Place) => Promise<AnyClient>, string | undefined
 ]
 
 /** Calls every tool once, in the order in which two agents would; returns the names of those called. */
+async function callMemoryTools(call: (name: string, args: Record<string, unknown>) => Promise<string>) {
+  const created = await call("create-memory", { content: "The login form keeps its cookies for a week." })
+  const memory_id = textAfter(created, "Memory id")
+  expect(await call("search-memories", { query: "cookies of the form" })).toContain(memory_id)
+  await call("get-memory", { memory_id })
+  await call("update-memory", { memory_id, tags: ["login"] })
+  await call("reinforce-memory", { memory_id })
+  await call("list-memories", { tag: "login" })
+  await call("get-memory-waypoints", { memory_id })
+  await call("prune-memories", {})
+  await call("get-memory-stats", {})
+  await call("delete-memory", { memory_id })
+}
+
 async function callEveryTool(client: AnyClient): Promise<Set<string>> {
   const called = new Set<string>()
   const call = (name: string, args: Record<string, unknown>) => {
@@ -140,6 +154,7 @@ async function callEveryTool(client: AnyClient): Promise<Set<string>> {
   await call("list-contacts", asBob)
   await call("macro-contact-handshake", contact)
   await call("block-agent", { blocker_name: "Bob", blocked_name: "Ada", project_id })
+  await callMemoryTools(call)
   return called
 }
 
@@ -158,10 +173,10 @@ const RESOURCES = [
 ]
 
 describe.each(CLIENTS)("%s", (_, connect, era) => {
-  test("lists exactly 28 tools and calls every one of them with success", async () => {
+  test("lists exactly 28 tools of coordination and 10 of memory, and calls every one of them with success", async () => {
     const client = await connect(place())
     const tools = await client.tools()
-    expect(tools).toHaveLength(28)
+    expect(tools).toHaveLength(38)
     expect([...(await callEveryTool(client))].sort()).toEqual([...tools].sort())
     expect(client.era()).toBe(era)
   })
