@@ -193,10 +193,7 @@ function limitTable(): string {
       ["reservation", `1 s to ${figure(limits.RESERVATION_SECONDS_MAX)} s`],
       ["search query", `${figure(limits.QUERY_CHARS_MAX)} characters`],
       ["content of a memory", `${figure(limits.MEMORY_CONTENT_CHARS_MAX)} characters`],
-      [
-        "tags of a memory",
-        `${limits.MEMORY_TAGS_MAX}, each ${limits.MEMORY_TAG_CHARS_MAX} characters`,
-      ],
+      ["tags of a memory", `${limits.MEMORY_TAGS_MAX}, each ${limits.MEMORY_TAG_CHARS_MAX} characters`],
       ["source of a memory", `${limits.MEMORY_SOURCE_CHARS_MAX} characters`],
       ["metadata of a memory", `${limits.MEMORY_METADATA_JSON_BYTES_MAX / 1_024} KiB of JSON`],
       ["query for memories", `${figure(limits.MEMORY_QUERY_CHARS_MAX)} characters`],

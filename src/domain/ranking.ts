@@ -185,10 +185,12 @@ export function prepareRanking(
  * `lexical` is BM25 (k1 0.6, b 0.5) over what it would be if every term occurred without end. A term that is
  * missing counts by the nearest word of the text, (cosine - 0.2) / 0.8 of an occurrence; one in a question
  * counts a fifth, the very word 1.3. Only the first RANKING_TEXT_CHARS_MAX characters are read; of a longer text
- * the index's own figure counts where it is higher, since it knows the rest. BM25: Robertson and Zaragoza, 2009.
+ * the index's own figure counts where it is higher, since it knows the rest. To find the nearest words takes most
+ * of the time; without `countsKin` only what stands in the text counts, which is never more. BM25: Robertson and Zaragoza, 2009.
  */
-export function relevanceOf(query: RankingQuery, candidate: RankingCandidate): Relevance {
-  const { words, exact, nearest } = occurrences(query, readPassages(candidate.text, RANKING_TEXT_CHARS_MAX))
+export function relevanceOf(query: RankingQuery, candidate: RankingCandidate, countsKin = true): Relevance {
+  const { words, exact } = occurrences(query, readPassages(candidate.text, RANKING_TEXT_CHARS_MAX))
+  const nearest = countsKin ? nearestCosines(query, words, exact) : []
   const norm = K1 * (1 - B + (B * words.length) / query.wordsMean)
   let sum = 0
   query.terms.forEach((term, index) => {
@@ -252,7 +254,7 @@ function occurrences(query: RankingQuery, passages: readonly Passage[]) {
       if (word.term >= 0) exact[word.term] = (exact[word.term] ?? 0) + word.count * factor
     }
   }
-  return { words, exact, nearest: nearestCosines(query, words, exact) }
+  return { words, exact }
 }
 
 /** Texts of one store repeat their words, so each is compared with the query only once. */

@@ -86,6 +86,8 @@ const VECTORS_DEPTH = 50
 /** So much text of candidates is read, and at least so many times the number wanted. */
 const READ_CHARS_MAX = 24_000
 const READ_FACTOR = 2
+/** What is akin to the query's words is looked for in so many times the number wanted. */
+const KIN_FACTOR = 5
 const READ_AT_ONCE = 25
 /** Waypoints are followed from this many of the best. */
 const SEEDS = 10
@@ -132,10 +134,7 @@ interface Search {
   vector: Float32Array | null
 }
 
-interface Match extends FoundMemory {
-  id: number
-  cosine: number | null
-}
+interface Match extends FoundMemory, Candidate {}
 
 async function prepare(context: TenantContext, request: MemorySearchRequest): Promise<Search> {
   const { app, repository, nowMs } = context
@@ -229,15 +228,15 @@ async function findMatches(search: Search): Promise<{ matches: Match[]; total: n
   for (const { id, cosine } of near)
     if (!isNamed.has(id) && (isCut || cosine > cosineMin)) candidates.push({ id, cosine, indexScore: 0 })
   const judged = await judge(search, candidates)
-  const matches = judged.filter(
+  const matching = judged.filter(
     ({ id, cosine, explanation }) =>
       isNamed.has(id) || explanation.words.length > 0 || (cosine ?? -1) > cosineMin,
   )
-  const byMeaning = matches.filter(
+  const byMeaning = matching.filter(
     ({ id, explanation }) => !isNamed.has(id) && explanation.words.length === 0,
   )
   const byWords = isCut ? await index.countByWords(db, terms, filter) : lexical.length
-  return { matches, total: byWords + byMeaning.length }
+  return { matches: judgeKin(search, matching), total: byWords + byMeaning.length }
 }
 
 /**
@@ -260,10 +259,18 @@ async function judge(search: Search, candidates: readonly Candidate[]): Promise<
       const memory = memories.get(candidate.id)
       if (memory === undefined) continue
       charsRead += Math.min(memory.content.length, RANKING_TEXT_CHARS_MAX)
-      matches.push(matchOf(search, memory, candidate, relevanceIn(search, memory, candidate)))
+      matches.push(matchOf(search, memory, candidate, false))
     }
   }
   return matches
+}
+
+/** Judges the best again with what is akin to the query's words, which takes longest. */
+function judgeKin(search: Search, matches: readonly Match[]): Match[] {
+  const ordered = [...matches].sort(compareRanked)
+  const count = KIN_FACTOR * search.request.limit
+  const best = ordered.slice(0, count).map((match) => matchOf(search, match.memory, match, true))
+  return [...best, ...ordered.slice(count)]
 }
 
 /** Returns a candidate with its cosine on the scale that the ranking expects. */
@@ -273,26 +280,24 @@ function scaled({ model }: Search, candidate: Candidate): Candidate {
   return { ...candidate, cosine: builtinCosine(cosine, model.calibration, BUILTIN_MODEL.calibration) }
 }
 
-function relevanceIn(search: Search, memory: Memory, candidate: Candidate): Relevance {
+function relevanceIn(search: Search, memory: Memory, candidate: Candidate, countsKin: boolean): Relevance {
   const { request, ranking } = search
   const text = memory.tags.length === 0 ? memory.content : `${memory.content}\n${memory.tags.join(" ")}`
   const known = scaled(search, candidate)
-  const relevance = relevanceOf(ranking, { text, ...known })
+  const relevance = relevanceOf(ranking, { text, ...known }, countsKin)
   if (request.using === undefined) return relevance
   return { ...relevance, relevance: roughRelevance(ranking, known) }
 }
 
-function matchOf(
-  { context, filter }: Search,
-  memory: Memory,
-  { cosine }: Candidate,
-  relevance: Relevance,
-): Match {
+function matchOf(search: Search, memory: Memory, candidate: Candidate, countsKin: boolean): Match {
+  const { context, filter } = search
+  const relevance = relevanceIn(search, memory, candidate, countsKin)
   const salience = salienceAt(memory.salience, memory.sector, filter.halfLives, context.nowMs)
   const recency = recencyAt(memory.createdAtMs, context.nowMs)
   return {
     id: memory.id,
-    cosine,
+    cosine: candidate.cosine,
+    indexScore: candidate.indexScore,
     memory,
     score: scoreOf(relevance.relevance, salience, recency),
     via: undefined,
@@ -326,7 +331,7 @@ async function findConnected(
     const via = way.path.slice(0, -1).flatMap((id) => byId.get(id)?.uuid ?? [])
     if (memory === undefined || !passes(memory, filter) || via.length < way.path.length - 1) return []
     const candidate = { id: way.id, cosine: null, indexScore: 0 }
-    const match = matchOf(search, memory, candidate, relevanceIn(search, memory, candidate))
+    const match = matchOf(search, memory, candidate, true)
     return [{ ...match, score: scoreOfReached(way), via }]
   })
 }
