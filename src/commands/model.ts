@@ -1,7 +1,7 @@
 /** `signalbox model`: which models embed memories, which one does, and handing over to another. */
 
 import { existsSync, statSync } from "node:fs"
-import { join, resolve } from "node:path"
+import { basename, join, resolve } from "node:path"
 import type { Config } from "../config.ts"
 import { isAdmin } from "../domain/api-key.ts"
 import { BUILTIN_SOURCE } from "../domain/embedding.ts"
@@ -174,7 +174,7 @@ async function wantedModel(
   signal: AbortSignal,
 ): Promise<WantedModel> {
   if (typed === BUILTIN_SOURCE) return { ...BUILTIN_MODEL, source: BUILTIN_SOURCE }
-  const stored = await bringModel(app.config, typed, options, signal)
+  const stored = await bringModel(app, typed, options, signal)
   if (signal.aborted) throw stopped("nothing was changed")
   const problems = await verifyModel(stored)
   if (problems.length > 0) {
@@ -197,22 +197,29 @@ async function measured(app: App, stored: StoredModel): Promise<ModelManifest> {
 }
 
 async function bringModel(
-  config: Config,
+  app: App,
   typed: string,
   options: UseModelOptions,
   signal: AbortSignal,
 ): Promise<StoredModel> {
+  const { config } = app
   const folder = resolve(config.workingFolder, typed)
   const found = await findModel(modelsFolder(config), typed).catch((error: unknown) => {
     // No id at all, or one that is not here: then it is a folder or one of the hub.
     if (error instanceof AppError && ["invalid", "not_found"].includes(error.code)) return undefined
     throw error
   })
-  if (found !== undefined) return found
-  if (existsSync(folder) && statSync(folder).isDirectory()) return importFrom(config, folder, undefined)
+  const asksForOther = options.revision !== undefined
+  if (found !== undefined && !asksForOther) return found
+  if (existsSync(folder) && statSync(folder).isDirectory()) {
+    await requireUnused(app, `local/${basename(folder)}`)
+    return importFrom(config, folder, undefined)
+  }
   if (/^[./~]|\\|^[A-Za-z]:/.test(typed))
     throw invalid("model", `must be a folder or an id, there is no ${folder}`)
-  return download(config, requireModelId(typed), options, signal)
+  const id = requireModelId(typed)
+  await requireUnused(app, id)
+  return download(config, id, options, signal)
 }
 
 async function download(
@@ -272,7 +279,9 @@ export function importModelCommand(
 ): Promise<void> {
   return withApp(config, async (app) => {
     await requireAdmin(app)
-    const { manifest } = await importFrom(config, resolve(config.workingFolder, folder), options.name)
+    const source = resolve(config.workingFolder, folder)
+    await requireUnused(app, options.name ?? `local/${basename(source)}`)
+    const { manifest } = await importFrom(config, source, options.name)
     const json = { id: manifest.id, name: modelName(manifest), bytes: sizeOf(manifest) }
     printResult(options, json, () =>
       lines(
@@ -283,19 +292,23 @@ export function importModelCommand(
   })
 }
 
+/** Fails with `refused` while this database uses a model: its files must stay as they are. */
+async function requireUnused(app: App, id: string): Promise<void> {
+  const { active, building } = await modelState(app.db)
+  const state = active.source === id ? "active" : building?.source === id ? "being built" : undefined
+  if (state === undefined) return
+  const other = state === "active" ? BUILTIN_SOURCE : active.source
+  throw new AppError("refused", `the model '${id}' is ${state}`, {
+    hint: `Hand over to another one first: signalbox model use ${other}.`,
+  })
+}
+
 /** Deletes a model from the disk. Fails with `refused` while this database uses it, with `not_found` without one. */
 export function removeModelCommand(config: Config, id: string, options: OutputOptions): Promise<void> {
   return withApp(config, async (app) => {
     await requireAdmin(app)
     if (id === BUILTIN_SOURCE) throw invalid("id", "is the built-in model, which cannot be removed")
-    const { active, building } = await modelState(app.db)
-    const state = active.source === id ? "active" : building?.source === id ? "being built" : undefined
-    if (state !== undefined) {
-      const other = state === "active" ? BUILTIN_SOURCE : active.source
-      throw new AppError("refused", `the model '${id}' is ${state}`, {
-        hint: `Hand over to another one first: signalbox model use ${other}.`,
-      })
-    }
+    await requireUnused(app, id)
     if (!(await removeModel(modelsFolder(config), id)))
       throw new AppError("not_found", `the model '${id}' is not on this machine`)
     printResult(options, { id, removed: true }, () => `${green("✓")} Removed ${bold(id)} from this machine.`)

@@ -15,6 +15,17 @@ export function indexableMemoryText(text: string): string {
   return parts.length === 0 ? indexableText(text) : `${indexableText(text)} ${parts.join(" ")}`
 }
 
+/** A memory as the index of words takes it: the words of its content and of its tags. */
+export interface IndexEntry {
+  content: string
+  tags: string
+}
+
+/** Returns the entry of a memory. */
+export function indexEntryOf({ content, tags }: { content: string; tags: readonly string[] }): IndexEntry {
+  return { content: indexableMemoryText(content), tags: indexableMemoryText(tags.join(" ")) }
+}
+
 /** Returns the different words of a query, those of its identifiers' parts included, in order. */
 export function queryWords(query: string): string[] {
   return [...new Set(indexableMemoryText(query).split(" "))].filter((word) => word !== "")

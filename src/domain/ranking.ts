@@ -102,6 +102,8 @@ const B = 0.5
 const INDEX_K1 = 1.2
 /** Share of the vectors in the relevance. */
 const VECTOR_SHARE = 0.3
+/** Words of a text among which the nearest to a term is looked for. */
+const KIN_WORDS_MAX = 400
 /** Words whose cosine is below this have nothing to do with each other. */
 const KIN_COSINE_MIN = 0.2
 /** What an occurrence in a question counts: who asks about a thing rarely tells about it. */
@@ -184,13 +186,14 @@ export function prepareRanking(
  *
  * `lexical` is BM25 (k1 0.6, b 0.5) over what it would be if every term occurred without end. A term that is
  * missing counts by the nearest word of the text, (cosine - 0.2) / 0.8 of an occurrence; one in a question
- * counts a fifth, the very word 1.3. Only the first RANKING_TEXT_CHARS_MAX characters are read; of a longer text
- * the index's own figure counts where it is higher, since it knows the rest. To find the nearest words takes most
- * of the time; without `countsKin` only what stands in the text counts, which is never more. BM25: Robertson and Zaragoza, 2009.
+ * counts a fifth, the very word 1.3. Without `isWhole` it is a first look, never higher but for long texts: nothing
+ * akin counts, and only the first RANKING_TEXT_CHARS_MAX characters are read; of a longer text the index's own figure
+ * counts where it is higher, since it knows the rest. BM25: Robertson and Zaragoza, 2009.
  */
-export function relevanceOf(query: RankingQuery, candidate: RankingCandidate, countsKin = true): Relevance {
-  const { words, exact } = occurrences(query, readPassages(candidate.text, RANKING_TEXT_CHARS_MAX))
-  const nearest = countsKin ? nearestCosines(query, words, exact) : []
+export function relevanceOf(query: RankingQuery, candidate: RankingCandidate, isWhole = true): Relevance {
+  const charsRead = isWhole ? candidate.text.length : RANKING_TEXT_CHARS_MAX
+  const { words, exact } = occurrences(query, readPassages(candidate.text, charsRead))
+  const nearest = isWhole ? nearestCosines(query, words.slice(0, KIN_WORDS_MAX), exact) : []
   const norm = K1 * (1 - B + (B * words.length) / query.wordsMean)
   let sum = 0
   query.terms.forEach((term, index) => {
@@ -200,7 +203,7 @@ export function relevanceOf(query: RankingQuery, candidate: RankingCandidate, co
     if (count > 0) sum += (term.idf * count * (K1 + 1)) / (count + norm)
   })
   const own = share(sum, query.lexicalMax)
-  const isCut = candidate.text.length > RANKING_TEXT_CHARS_MAX
+  const isCut = candidate.text.length > charsRead
   const lexical = isCut ? Math.max(own, share(candidate.indexScore, query.indexScoreMax)) : own
   const vector = candidate.cosine === null ? null : clamp(candidate.cosine)
   return {

@@ -23,6 +23,7 @@ export interface ThreadOptions {
 
 const IDLE_MS = 10 * 60_000
 /** Threads that died or could not load the model, one after the other, before no further one is started. */
+const RETRY_AFTER_MS = 60_000
 const FAILURES_MAX = 3
 
 interface Pending {
@@ -39,6 +40,7 @@ export class ModelThread {
   #lastId = 0
   #failures = 0
   #lastFailure: Error | undefined
+  #lastFailureMs = 0
   #isClosed = false
 
   constructor(options: ThreadOptions) {
@@ -47,14 +49,17 @@ export class ModelThread {
 
   /**
    * Returns for each text the vectors of its windows; a query has one at most. Throws AppError `unavailable`
-   * when the files are damaged, the model cannot be loaded or run, or the thread died; the next call starts a
-   * new one, until three in a row have failed.
+   * when the files are damaged, the model cannot be loaded or the thread died, `invalid` when it failed at one
+   * of the texts. The next call starts a new thread; after three failures in a row one a minute does.
    */
   async embed(kind: EmbedRequest["kind"], texts: readonly string[]): Promise<Float32Array[][]> {
     if (texts.length === 0) return []
     if (this.#worker === undefined) await this.#requireFiles()
     if (this.#isClosed) throw this.#error("is not used any more")
-    if (this.#failures >= FAILURES_MAX && this.#lastFailure !== undefined) throw this.#lastFailure
+    if (this.#failures >= FAILURES_MAX && this.#lastFailure !== undefined) {
+      if (performance.now() - this.#lastFailureMs < RETRY_AFTER_MS) throw this.#lastFailure
+      this.#failures = 0
+    }
     const worker = this.#start()
     const id = ++this.#lastId
     return await new Promise((resolve, reject) => {
@@ -130,9 +135,14 @@ export class ModelThread {
       return
     }
     if (message.isLoading) this.#failures++
-    this.#lastFailure = this.#error(
-      message.isLoading ? `cannot be loaded: ${message.message}` : `failed at a text: ${message.message}`,
-    )
+    if (!message.isLoading) {
+      // Whoever sent the text may go on with others.
+      const { id } = this.#options.manifest
+      pending?.reject(new AppError("invalid", `the model '${id}' failed at a text: ${message.message}`))
+      return
+    }
+    this.#lastFailure = this.#error(`cannot be loaded: ${message.message}`)
+    this.#lastFailureMs = performance.now()
     pending?.reject(this.#lastFailure)
   }
 
@@ -156,6 +166,7 @@ export class ModelThread {
     clearTimeout(this.#idle)
     this.#failures++
     this.#lastFailure = error
+    this.#lastFailureMs = performance.now()
     this.#options.log?.warn("the thread of an embedding model died", { error })
     this.#rejectAll(error)
   }
@@ -181,7 +192,7 @@ export class ModelThread {
   #error(what: string): AppError {
     const { id } = this.#options.manifest
     return new AppError("unavailable", `the model '${id}' ${what}`, {
-      hint: "`signalbox doctor` checks its files; `signalbox model use` brings a model in again.",
+      hint: "`signalbox model use` checks its files, or brings a model in again.",
     })
   }
 }

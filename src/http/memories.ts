@@ -1,7 +1,6 @@
 /** Single memories over HTTP: create, read, change, delete, reinforce. */
 
 import * as z from "zod"
-import { shownSalience } from "../domain/salience.ts"
 import { isoTime } from "../operations/markdown.ts"
 import {
   changeMemory,
@@ -11,6 +10,7 @@ import {
   reinforceMemory,
 } from "../operations/memories.ts"
 import { content, metadata, profile, sector, source, tags } from "../operations/memory-fields.ts"
+import { reinforcedJson } from "../operations/memory-json.ts"
 import {
   data,
   MEMORIES_PATH,
@@ -144,15 +144,7 @@ const reinforce = defineRoute({
     const done = await reinforceMemory(await tenantOf(context, input), input.parameters.id, used)
     return {
       status: 200,
-      body: {
-        data: {
-          id: done.memory.uuid,
-          old_salience: shownSalience(done.before),
-          new_salience: shownSalience(done.after),
-          profile_used: used,
-          boost_applied: shownSalience(shownSalience(done.after) - shownSalience(done.before)),
-        },
-      },
+      body: { data: reinforcedJson(done, used) },
     }
   },
 })

@@ -2,7 +2,6 @@
 
 import * as z from "zod"
 import { SECTORS } from "../domain/memory.ts"
-import { shownSalience } from "../domain/salience.ts"
 import {
   MEMORY_PAGE_DEFAULT,
   MEMORY_PAGE_MAX,
@@ -13,6 +12,7 @@ import {
   WAYPOINTS_LIMIT_MAX,
 } from "../limits.ts"
 import { fraction, maxHops, memoryQuery, sector, tag, tags, threshold } from "../operations/memory-fields.ts"
+import { prunedJson, statisticsJson } from "../operations/memory-json.ts"
 import { listMemories, listMemoryWaypoints } from "../operations/memory-listing.ts"
 import { searchMemories } from "../operations/memory-search.ts"
 import { memoryStatistics, pruneMemories } from "../operations/memory-upkeep.ts"
@@ -29,8 +29,6 @@ import {
   tenantOf,
 } from "./memory-shapes.ts"
 import { type AnyRoute, defineRoute } from "./route.ts"
-
-const BYTES_PER_MB = 1_000_000
 
 const search = defineRoute({
   ...MEMORY_ROUTE,
@@ -215,14 +213,9 @@ const prune = defineRoute({
   },
   async run(context, input) {
     const { threshold: used, sector: only, dry_run: dryRun } = input.body
-    const tenant = await tenantOf(context, input)
-    const pruned = await pruneMemories(tenant, { threshold: used, sector: only, dryRun })
-    return {
-      status: 200,
-      body: {
-        data: { memories_pruned: pruned, threshold_used: used, sector_filter: only ?? null, dry_run: dryRun },
-      },
-    }
+    const request = { threshold: used, sector: only, dryRun }
+    const pruned = await pruneMemories(await tenantOf(context, input), request)
+    return { status: 200, body: { data: prunedJson(pruned, request) } }
   },
 })
 
@@ -250,20 +243,7 @@ const statistics = defineRoute({
   },
   async run(context, input) {
     const totals = await memoryStatistics(await tenantOf(context, input))
-    return {
-      status: 200,
-      body: {
-        data: {
-          total_memories: totals.total,
-          by_sector: totals.bySector,
-          avg_salience: shownSalience(totals.averageSalience),
-          hot_memories: totals.hot,
-          total_waypoints: totals.waypoints,
-          embeddings_today: totals.vectorsToday,
-          storage_used_mb: Number((totals.storedBytes / BYTES_PER_MB).toFixed(3)),
-        },
-      },
-    }
+    return { status: 200, body: { data: statisticsJson(totals) } }
   },
 })
 

@@ -3,8 +3,8 @@
 import { randomUUID } from "node:crypto"
 import type { Queries } from "../db/database.ts"
 import type { Memory, ReinforceProfile, Sector } from "../domain/memory.ts"
-import { indexableMemoryText } from "../domain/memory-words.ts"
-import { reinforce } from "../domain/salience.ts"
+import { type IndexEntry, indexEntryOf } from "../domain/memory-words.ts"
+import { freshSalience, reinforce } from "../domain/salience.ts"
 import { classifySector } from "../domain/sector.ts"
 import { AppError, assert } from "../errors.ts"
 import {
@@ -45,7 +45,7 @@ export async function createMemory(
       repositoryId: repository.id,
       content: draft.content,
       sector,
-      salience: { base: 1, anchorMs: nowMs, stability: 1 },
+      salience: freshSalience(nowMs),
       accessCount: 0,
       tags: draft.tags ?? [],
       source: draft.source ?? null,
@@ -67,8 +67,9 @@ export async function putMemory(
   app: App,
   memory: Omit<Memory, "id" | "embeddingStatus" | "contentVersion">,
 ): Promise<number> {
-  const id = await insertMemory(tx, { ...memory, ...sizeOf(memory) })
-  await app.memories.put(tx, { ...memory, id })
+  const entry = indexEntryOf(memory)
+  const id = await insertMemory(tx, { ...memory, ...sizeOf(memory, entry) })
+  await app.memories.put(tx, { id, repositoryId: memory.repositoryId, entry })
   return id
 }
 
@@ -111,9 +112,10 @@ export async function changeMemory(
   return inTransaction(context, lockOf(repository.id), async (tx, { nowMs }) => {
     const memory = await requireMemory(tx, context, uuid)
     const changed = { ...memory, ...withoutUndefined(change) }
-    await app.memories.remove(tx, memory)
-    await updateMemory(tx, memory, { ...changed, ...sizeOf(changed) }, nowMs)
-    await app.memories.put(tx, changed)
+    const entry = indexEntryOf(changed)
+    await app.memories.remove(tx, { ...memory, entry: indexEntryOf(memory) })
+    await updateMemory(tx, memory, { ...changed, ...sizeOf(changed, entry) }, nowMs)
+    await app.memories.put(tx, { ...memory, entry })
     if (changed.content !== memory.content) {
       await forgetEmbedding(tx, app, memory)
       await storeOrPostpone(tx, app, memory, embedded, nowMs)
@@ -156,7 +158,7 @@ export function deleteMemory(context: TenantContext, uuid: string): Promise<Memo
 
 /** Takes everything of a memory away. */
 export async function eraseMemory(tx: Queries, app: App, memory: Memory): Promise<void> {
-  await app.memories.remove(tx, memory)
+  await app.memories.remove(tx, { ...memory, entry: indexEntryOf(memory) })
   await forgetEmbedding(tx, app, memory)
   await removeMemory(tx, memory.id)
 }
@@ -181,10 +183,10 @@ const ROW_BYTES = 200
 const TAG_ROW_BYTES = 40
 
 /** Returns what a memory takes up in rows and in the index of words, about: each word stands there once more. */
-function sizeOf({ content, tags, source, metadata }: MemoryChange): StoredSize {
-  const indexed = `${indexableMemoryText(content)} ${indexableMemoryText(tags.join(" "))}`
-  const texts = [content, indexed, JSON.stringify(tags), source ?? "", JSON.stringify(metadata)]
-  const textBytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
-  const wordCount = indexed.split(" ").filter((word) => word !== "").length
+function sizeOf({ content, tags, source, metadata }: MemoryChange, entry: IndexEntry): StoredSize {
+  const texts = [content, JSON.stringify(tags), source ?? "", JSON.stringify(metadata)]
+  const entryTexts = [entry.content, entry.tags].filter((text) => text !== "")
+  const textBytes = [...texts, ...entryTexts].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  const wordCount = entryTexts.reduce((sum, text) => sum + text.split(" ").length, 0)
   return { storedBytes: ROW_BYTES + textBytes + tags.length * TAG_ROW_BYTES, wordCount }
 }

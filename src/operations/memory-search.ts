@@ -86,8 +86,8 @@ const VECTORS_DEPTH = 50
 /** So much text of candidates is read, and at least so many times the number wanted. */
 const READ_CHARS_MAX = 24_000
 const READ_FACTOR = 2
-/** What is akin to the query's words is looked for in so many times the number wanted. */
-const KIN_FACTOR = 5
+/** So many times the number wanted are judged whole. */
+const WHOLE_FACTOR = 5
 const READ_AT_ONCE = 25
 /** Waypoints are followed from this many of the best. */
 const SEEDS = 10
@@ -236,7 +236,7 @@ async function findMatches(search: Search): Promise<{ matches: Match[]; total: n
     ({ id, explanation }) => !isNamed.has(id) && explanation.words.length === 0,
   )
   const byWords = isCut ? await index.countByWords(db, terms, filter) : lexical.length
-  return { matches: judgeKin(search, matching), total: byWords + byMeaning.length }
+  return { matches: judgeWhole(search, matching), total: byWords + byMeaning.length }
 }
 
 /**
@@ -265,12 +265,12 @@ async function judge(search: Search, candidates: readonly Candidate[]): Promise<
   return matches
 }
 
-/** Judges the best again with what is akin to the query's words, which takes longest. */
-function judgeKin(search: Search, matches: readonly Match[]): Match[] {
-  const ordered = [...matches].sort(compareRanked)
-  const count = KIN_FACTOR * search.request.limit
-  const best = ordered.slice(0, count).map((match) => matchOf(search, match.memory, match, true))
-  return [...best, ...ordered.slice(count)]
+/** Judges the best of a first look whole, which takes longest; only these can be results. */
+function judgeWhole(search: Search, matches: readonly Match[]): Match[] {
+  return [...matches]
+    .sort(compareRanked)
+    .slice(0, WHOLE_FACTOR * search.request.limit)
+    .map((match) => matchOf(search, match.memory, match, true))
 }
 
 /** Returns a candidate with its cosine on the scale that the ranking expects. */
@@ -280,18 +280,18 @@ function scaled({ model }: Search, candidate: Candidate): Candidate {
   return { ...candidate, cosine: builtinCosine(cosine, model.calibration, BUILTIN_MODEL.calibration) }
 }
 
-function relevanceIn(search: Search, memory: Memory, candidate: Candidate, countsKin: boolean): Relevance {
+function relevanceIn(search: Search, memory: Memory, candidate: Candidate, isWhole: boolean): Relevance {
   const { request, ranking } = search
   const text = memory.tags.length === 0 ? memory.content : `${memory.content}\n${memory.tags.join(" ")}`
   const known = scaled(search, candidate)
-  const relevance = relevanceOf(ranking, { text, ...known }, countsKin)
+  const relevance = relevanceOf(ranking, { text, ...known }, isWhole)
   if (request.using === undefined) return relevance
   return { ...relevance, relevance: roughRelevance(ranking, known) }
 }
 
-function matchOf(search: Search, memory: Memory, candidate: Candidate, countsKin: boolean): Match {
+function matchOf(search: Search, memory: Memory, candidate: Candidate, isWhole: boolean): Match {
   const { context, filter } = search
-  const relevance = relevanceIn(search, memory, candidate, countsKin)
+  const relevance = relevanceIn(search, memory, candidate, isWhole)
   const salience = salienceAt(memory.salience, memory.sector, filter.halfLives, context.nowMs)
   const recency = recencyAt(memory.createdAtMs, context.nowMs)
   return {

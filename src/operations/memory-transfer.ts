@@ -27,6 +27,8 @@ import type { TenantContext } from "./operation.ts"
 const PAGE = 100
 /** Memories that are stored in one transaction: others have to write, too. */
 const STORED_AT_ONCE = 100
+/** Long contents have many windows, and nobody else may write while they are stored. */
+const STORED_CHARS_MAX = 100_000
 /** Notes of each kind that are kept for a report; all are counted. */
 const NOTES_KEPT_MAX = 100
 
@@ -186,7 +188,8 @@ class ImportRun {
       this.#outcome.bad += 1
       this.#note({ kind: "bad", line, id: idIn(text), ...read.problem }, this.#outcome.bad)
     } else this.#batch.push({ line, bytesRead, record: read.record })
-    if (this.#batch.length >= STORED_AT_ONCE) await this.#settle()
+    const charsTaken = this.#batch.reduce((sum, { record }) => sum + record.content.length, 0)
+    if (this.#batch.length >= STORED_AT_ONCE || charsTaken >= STORED_CHARS_MAX) await this.#settle()
   }
 
   /** Stores what is left; after the signal that is let be. */

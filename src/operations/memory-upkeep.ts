@@ -16,7 +16,7 @@ export interface PruneRequest {
 }
 
 /** Memories that are deleted in one transaction: others have to write, too. */
-const PRUNED_AT_ONCE = 500
+const PRUNED_AT_ONCE = 50
 
 /** Deletes the memories whose salience now is strictly below a threshold, or only counts them; returns how many. */
 export async function pruneMemories(context: TenantContext, request: PruneRequest): Promise<number> {
@@ -32,6 +32,7 @@ export async function pruneMemories(context: TenantContext, request: PruneReques
     })
     pruned += ids.length
     if (ids.length < PRUNED_AT_ONCE) return pruned
+    await new Promise((resolve) => setImmediate(resolve))
   }
 }
 

@@ -30,7 +30,7 @@ import { activeModel, storeEmbedding, withNeighbours } from "./embedding.ts"
 
 /** Memories that are embedded together, and cleaned up together. */
 const BATCH = 16
-const CLEANED_AT_ONCE = 500
+const CLEANED_AT_ONCE = 50
 
 export interface ModelState {
   active: StoredModel

@@ -5,6 +5,7 @@
 
 import type { Queries } from "../db/database.ts"
 import type { HalfLives, Sector } from "../domain/memory.ts"
+import type { IndexEntry } from "../domain/memory-words.ts"
 import type { Importance } from "../domain/message.ts"
 import type { MessageQuery } from "../domain/query-text.ts"
 
@@ -109,9 +110,9 @@ export interface MemoryIndex {
   ): Promise<Map<number, number>>
 }
 
+/** What the index of words holds of a memory. */
 export interface IndexedMemory {
   id: number
   repositoryId: number
-  content: string
-  tags: readonly string[]
+  entry: IndexEntry
 }

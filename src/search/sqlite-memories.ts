@@ -8,7 +8,6 @@
  */
 
 import type { Queries, SqlValue } from "../db/database.ts"
-import { indexableMemoryText } from "../domain/memory-words.ts"
 import { toBits, toInt8 } from "../domain/quantise.ts"
 import { SALIENCE_NOW, salienceArguments } from "../store/salience.ts"
 import {
@@ -146,11 +145,11 @@ const EXACT_MEMORIES_MAX = 1_000
 
 export const sqliteMemories: MemoryIndex = {
   async put(tx, memory) {
-    await tx.run(memorySearchStatements.put, entryOf(memory))
+    await tx.run(memorySearchStatements.put, argumentsOf(memory))
   },
 
   async remove(tx, memory) {
-    await tx.run(memorySearchStatements.remove, entryOf(memory))
+    await tx.run(memorySearchStatements.remove, argumentsOf(memory))
   },
 
   async putVectors(tx, { repositoryId, modelId }, memoryId, vectors) {
@@ -227,8 +226,8 @@ type SlotRow = { repository_id: number; model_id: number; block_no: number; slot
 type IdRow = { id: number }
 
 /** The arguments of an entry in the index of words. */
-function entryOf({ id, repositoryId, content, tags }: IndexedMemory): SqlValue[] {
-  return [repositoryId, id, indexableMemoryText(content), indexableMemoryText(tags.join(" "))]
+function argumentsOf({ id, repositoryId, entry }: IndexedMemory): SqlValue[] {
+  return [repositoryId, id, entry.content, entry.tags]
 }
 
 /** Returns how many windows the coarse step is to keep; while there are no more, all are compared exactly. */

@@ -22,7 +22,7 @@ export const waypointStatements = {
   edgesFrom: `
     SELECT to_id, weight FROM memory_waypoints WHERE from_id = ? AND model_id = ?
     ORDER BY weight DESC, to_id DESC LIMIT ?`,
-  removeOfModel: "DELETE FROM memory_waypoints WHERE from_id = ? AND model_id = ?",
+  removeOfModel: "DELETE FROM memory_waypoints WHERE model_id = ? AND (from_id = ? OR to_id = ?)",
 }
 
 /** Connects two memories, from both ends. */
@@ -43,9 +43,9 @@ export async function removeWaypoints(tx: Queries, memoryId: number): Promise<vo
   await tx.run(waypointStatements.remove, [memoryId, memoryId])
 }
 
-/** Removes what begins at a memory by one model's judgement. */
+/** Removes what begins or ends at a memory by one model's judgement. */
 export async function removeWaypointsOfModel(tx: Queries, memoryId: number, modelId: number): Promise<void> {
-  await tx.run(waypointStatements.removeOfModel, [memoryId, modelId])
+  await tx.run(waypointStatements.removeOfModel, [modelId, memoryId, memoryId])
 }
 
 export interface Waypoint {

@@ -140,11 +140,23 @@ describe("relevance", () => {
     expect(judge("redis", "").relevance).toBe(0)
   })
 
-  test("of a text too long to be read takes the index's word for the rest", () => {
+  test("of a long text takes the index's word for the rest at a first look, and never when it is read whole", () => {
+    const query = prepareRanking(["redis"], COUNTS, () => null)
     const text = `${"word ".repeat(RANKING_TEXT_CHARS_MAX / 5)}redis`
-    expect(judge("redis", text).lexical).toBe(0)
-    expect(judge("redis", text, { indexScore: 3 }).lexical).toBeGreaterThan(0)
-    expect(judge("redis", "short", { indexScore: 3 }).lexical).toBe(0)
+    const lexicalOf = (indexScore: number, isWhole: boolean, read = text) =>
+      relevanceOf(query, { text: read, cosine: null, indexScore }, isWhole).lexical
+    expect(lexicalOf(0, false)).toBe(0)
+    expect(lexicalOf(3, false)).toBeGreaterThan(0)
+    expect(lexicalOf(3, false, "short")).toBe(0)
+    expect(lexicalOf(0, true)).toBeGreaterThan(0)
+    expect(lexicalOf(3, true)).toBe(lexicalOf(0, true))
+  })
+
+  test("counts what is akin only when a text is read whole", () => {
+    const query = prepareRanking(["cache"], COUNTS, vectorOf)
+    const candidate = { text: "buffer", cosine: null, indexScore: 0 }
+    expect(relevanceOf(query, candidate, false).lexical).toBe(0)
+    expect(relevanceOf(query, candidate).lexical).toBeGreaterThan(0)
   })
 
   test("does not depend on what was judged before", () => {
