@@ -5,7 +5,7 @@ import { SECTORS } from "../domain/memory.ts"
 import { HOT_SALIENCE_MIN } from "../limits.ts"
 import { count, lines } from "../operations/markdown.ts"
 import { checkMemoryArguments, MEMORY_ARGUMENTS } from "../operations/memory-commands.ts"
-import { memoryJson, prunedJson, statisticsJson } from "../operations/memory-json.ts"
+import { foundJson, pageJson, prunedJson, statisticsJson } from "../operations/memory-json.ts"
 import { listMemories, type MemoryPage } from "../operations/memory-listing.ts"
 import { type FoundMemory, type MemorySearchResult, searchMemories } from "../operations/memory-search.ts"
 import { memoryStatistics, pruneMemories } from "../operations/memory-upkeep.ts"
@@ -53,19 +53,7 @@ export function searchMemoriesCommand(
       salienceMin: asked.min_salience,
       maxHops: options.waypoints === false ? 0 : asked.max_hops,
     })
-    const json = {
-      data: found.results.map(({ memory, score, via, explanation }) => ({
-        ...memoryJson(context, memory),
-        score,
-        ...(via === undefined ? {} : { via }),
-        ...(options.explain === true ? { explain: explanation } : {}),
-      })),
-      meta: {
-        total: found.total,
-        search_time_ms: Math.round(performance.now() - startedMs),
-        waypoints_expanded: found.isExpanded,
-      },
-    }
+    const json = foundJson(context, found, options.explain === true, performance.now() - startedMs)
     printResult(options, json, () => foundText(context, found, options))
   })
 }
@@ -130,14 +118,7 @@ export function listMemoriesCommand(config: Config, options: ListOptions): Promi
   })
   return withMemories(config, options, async (context) => {
     const page = await listMemories(context, asked)
-    const json = {
-      data: page.memories.map((memory) => memoryJson(context, memory)),
-      meta: {
-        next_cursor: page.nextCursor,
-        prev_cursor: page.prevCursor,
-        has_more: page.nextCursor !== null,
-      },
-    }
+    const json = pageJson(context, page)
     printResult(options, json, () => pageText(context, page, options))
   })
 }

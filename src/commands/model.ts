@@ -6,7 +6,7 @@ import type { Config } from "../config.ts"
 import { isAdmin } from "../domain/api-key.ts"
 import { BUILTIN_SOURCE } from "../domain/embedding.ts"
 import { BUILTIN_MODEL } from "../embed/builtin.ts"
-import { downloadModel } from "../embed/model-download.ts"
+import { downloadModel, HUB_DEFAULT } from "../embed/model-download.ts"
 import { type ModelManifest, modelName, requireModelId } from "../embed/model-manifest.ts"
 import {
   findModel,
@@ -30,7 +30,6 @@ import { withApp } from "./with-app.ts"
 
 /** Files below this are not worth a word. */
 const WORTH_SAYING_BYTES = 1_000_000
-const HUB_DEFAULT = "https://huggingface.co"
 
 /** What `useModel` asks for. */
 type WantedModel = Parameters<typeof useModel>[1]

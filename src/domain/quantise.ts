@@ -26,31 +26,3 @@ export function toBits(vector: Float32Array): Uint8Array {
   }
   return bits
 }
-
-/** Returns the cosine of two stored vectors, -1 to 1; 0 where one is all zeros. Throws RangeError for two lengths. */
-export function cosineInt8(a: Int8Array, b: Int8Array): number {
-  return cosine(a, b)
-}
-
-/** Returns the cosine of a vector, of whatever length, and a stored one, as `cosineInt8` does. */
-export function cosineOf(query: Float32Array, stored: Int8Array): number {
-  return cosine(query, stored)
-}
-
-function cosine(a: Float32Array | Int8Array, b: Int8Array): number {
-  if (a.length !== b.length) {
-    throw new RangeError(`vectors of ${a.length} and ${b.length} dimensions have no cosine`)
-  }
-  let dot = 0
-  let squaresA = 0
-  let squaresB = 0
-  for (let i = 0; i < a.length; i++) {
-    const x = a[i] ?? 0
-    const y = b[i] ?? 0
-    dot += x * y
-    squaresA += x * x
-    squaresB += y * y
-  }
-  if (squaresA === 0 || squaresB === 0) return 0
-  return Math.max(-1, Math.min(1, dot / Math.sqrt(squaresA * squaresB)))
-}

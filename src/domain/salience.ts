@@ -4,7 +4,7 @@
  * salience is needed and never written back, so that reading often does not fade a memory faster.
  */
 
-import { HOT_SALIENCE_MIN, STABILITY_MAX } from "../limits.ts"
+import { STABILITY_MAX } from "../limits.ts"
 import {
   type HalfLives,
   REINFORCE_BOOSTS,
@@ -67,16 +67,6 @@ export function reinforce(
     after,
     boostApplied: after - before,
   }
-}
-
-/** Whether a salience lets a memory be pruned: strictly below the threshold, so 0 prunes nothing. */
-export function isBelow(salience: number, threshold: number): boolean {
-  return salience < threshold
-}
-
-/** Whether a salience counts as hot: `HOT_SALIENCE_MIN` or more. */
-export function isHot(salience: number): boolean {
-  return salience >= HOT_SALIENCE_MIN
 }
 
 /** Returns a salience, or a difference of two, as it is shown: with four decimals. Nothing decides by it. */

@@ -47,7 +47,8 @@ export interface DownloadOptions {
   stalledMs?: number | undefined
 }
 
-const HOST_DEFAULT = "https://huggingface.co"
+/** Where models are downloaded from unless another place is named. */
+export const HUB_DEFAULT = "https://huggingface.co"
 const RETRY_DELAY_MS = 1_000
 const STALLED_MS = 60_000
 /** Beside the files of an unfinished download: the commit that they are of. */
@@ -64,7 +65,7 @@ const COMMIT_FILE = ".commit"
 export async function downloadModel(options: DownloadOptions): Promise<StoredModel> {
   const name = modelFolderName(options.id)
   const hub: Hub = {
-    host: requireHost(options.host ?? HOST_DEFAULT),
+    host: requireHost(options.host ?? HUB_DEFAULT),
     id: options.id,
     revision: requireRevision(options.revision ?? "main"),
     signal: options.signal,

@@ -10,14 +10,13 @@ import {
   reinforceMemory,
 } from "../operations/memories.ts"
 import { content, metadata, profile, sector, source, tags } from "../operations/memory-fields.ts"
-import { reinforcedJson } from "../operations/memory-json.ts"
+import { memoryJson, reinforcedJson } from "../operations/memory-json.ts"
 import {
   data,
   MEMORIES_PATH,
   MEMORY_ROUTE,
   memoryParameters,
   memoryShape,
-  shown,
   tenantHeaders,
   tenantOf,
 } from "./memory-shapes.ts"
@@ -46,7 +45,7 @@ const create = defineRoute({
   async run(context, input) {
     const tenant = await tenantOf(context, input)
     const { memory, sectorInferred } = await createMemory(tenant, input.body)
-    return { status: 201, body: { data: { ...shown(tenant, memory), sector_inferred: sectorInferred } } }
+    return { status: 201, body: { data: { ...memoryJson(tenant, memory), sector_inferred: sectorInferred } } }
   },
 })
 
@@ -60,7 +59,7 @@ const read = defineRoute({
   responses: { 200: { description: "The memory", schema: data(memoryShape) } },
   async run(context, input) {
     const tenant = await tenantOf(context, input)
-    return { status: 200, body: { data: shown(tenant, await readMemory(tenant, input.parameters.id)) } }
+    return { status: 200, body: { data: memoryJson(tenant, await readMemory(tenant, input.parameters.id)) } }
   },
 })
 

@@ -12,7 +12,7 @@ import {
   WAYPOINTS_LIMIT_MAX,
 } from "../limits.ts"
 import { fraction, maxHops, memoryQuery, sector, tag, tags, threshold } from "../operations/memory-fields.ts"
-import { prunedJson, statisticsJson } from "../operations/memory-json.ts"
+import { foundJson, memoryJson, pageJson, prunedJson, statisticsJson } from "../operations/memory-json.ts"
 import { listMemories, listMemoryWaypoints } from "../operations/memory-listing.ts"
 import { searchMemories } from "../operations/memory-search.ts"
 import { memoryStatistics, pruneMemories } from "../operations/memory-upkeep.ts"
@@ -24,7 +24,6 @@ import {
   MEMORY_ROUTE,
   memoryParameters,
   memoryShape,
-  shown,
   tenantHeaders,
   tenantOf,
 } from "./memory-shapes.ts"
@@ -59,7 +58,7 @@ const search = defineRoute({
           }),
         ),
         meta: z.object({
-          total: z.int().describe("Matches before the limit"),
+          total: z.int().describe("Matches before the limit, and what waypoints added to the results"),
           search_time_ms: z.int(),
           waypoints_expanded: z.boolean(),
         }),
@@ -78,22 +77,7 @@ const search = defineRoute({
       salienceMin: body.min_salience ?? 0,
       maxHops: body.expand_waypoints ? body.max_hops : 0,
     })
-    return {
-      status: 200,
-      body: {
-        data: found.results.map(({ memory, score, via, explanation }) => ({
-          ...shown(tenant, memory),
-          score,
-          ...(via === undefined ? {} : { via }),
-          ...(body.explain ? { explain: explanation } : {}),
-        })),
-        meta: {
-          total: found.total,
-          search_time_ms: Math.round(performance.now() - startedMs),
-          waypoints_expanded: found.isExpanded,
-        },
-      },
-    }
+    return { status: 200, body: foundJson(tenant, found, body.explain, performance.now() - startedMs) }
   },
 })
 
@@ -125,17 +109,7 @@ const list = defineRoute({
   async run(context, input) {
     const tenant = await tenantOf(context, input)
     const page = await listMemories(tenant, input.query)
-    return {
-      status: 200,
-      body: {
-        data: page.memories.map((memory) => shown(tenant, memory)),
-        meta: {
-          next_cursor: page.nextCursor,
-          prev_cursor: page.prevCursor,
-          has_more: page.nextCursor !== null,
-        },
-      },
-    }
+    return { status: 200, body: pageJson(tenant, page) }
   },
 })
 
@@ -173,7 +147,7 @@ const waypoints = defineRoute({
       status: 200,
       body: {
         data: found.waypoints.map(({ weight, memory }) => {
-          const { id, content: text, sector: kind, salience } = shown(tenant, memory)
+          const { id, content: text, sector: kind, salience } = memoryJson(tenant, memory)
           return {
             connected_memory_id: id,
             weight: Number(weight.toFixed(4)),

@@ -6,7 +6,6 @@ import type { CallContext, TenantContext } from "../operations/operation.ts"
 import { admitToTenant } from "../operations/tenants.ts"
 
 /** How responses show a memory. */
-export { memoryJson as shown } from "../operations/memory-json.ts"
 
 export const MEMORIES_PATH = "/api/v1/memories"
 

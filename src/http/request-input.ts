@@ -1,13 +1,13 @@
 /** What a request brings, checked against its route's schemas before the route sees it. */
 
 import type * as z from "zod"
+import { isDeeper } from "../domain/json-depth.ts"
+import { JSON_DEPTH_MAX } from "../limits.ts"
 import { describeIssue } from "../operations/call.ts"
 import { HttpFailure } from "./failure.ts"
 import type { Route } from "./route.ts"
 
 const ISSUES_SHOWN_MAX = 10
-/** Deeper values would overflow the stack of whoever walks them. */
-const JSON_DEPTH_MAX = 100
 
 /** Returns the checked parameters of a path; one that cannot name anything is not found. */
 export function checkParameters(route: Route, parameters: Record<string, string>): unknown {
@@ -74,11 +74,6 @@ function requireShallow(value: unknown): void {
   if (!isDeeper(value, JSON_DEPTH_MAX)) return
   const message = `the body must be nested at most ${JSON_DEPTH_MAX} levels deep`
   throw new HttpFailure({ status: 400, message })
-}
-
-function isDeeper(value: unknown, depthMax: number): boolean {
-  if (typeof value !== "object" || value === null) return false
-  return depthMax === 0 || Object.values(value).some((inner) => isDeeper(inner, depthMax - 1))
 }
 
 function checked(schema: z.ZodObject, value: object, status: 400 | 422): unknown {

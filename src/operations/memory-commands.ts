@@ -5,6 +5,7 @@
 
 import * as z from "zod"
 import { hasMemoryScope } from "../domain/api-key.ts"
+import { isDeeper } from "../domain/json-depth.ts"
 import { AppError, invalid } from "../errors.ts"
 import {
   JSON_DEPTH_MAX,
@@ -147,10 +148,4 @@ export function readJsonArgument(field: string, text: string): unknown {
   if (isDeeper(value, JSON_DEPTH_MAX - 1))
     throw invalid(field, `must be nested at most ${JSON_DEPTH_MAX - 1} levels deep`)
   return value
-}
-
-/** Whether JSON is nested more than so many levels deep. */
-export function isDeeper(value: unknown, depthMax: number): boolean {
-  if (typeof value !== "object" || value === null) return false
-  return depthMax === 0 || Object.values(value).some((inner) => isDeeper(inner, depthMax - 1))
 }

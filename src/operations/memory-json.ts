@@ -4,6 +4,8 @@ import type { EmbeddingStatus, Memory, ReinforceProfile, Sector } from "../domai
 import { salienceAt, shownSalience } from "../domain/salience.ts"
 import { isoTime } from "./markdown.ts"
 import type { Reinforced } from "./memories.ts"
+import type { MemoryPage } from "./memory-listing.ts"
+import type { MemorySearchResult } from "./memory-search.ts"
 import type { MemoryStatistics, PruneRequest } from "./memory-upkeep.ts"
 import type { TenantContext } from "./operation.ts"
 
@@ -41,6 +43,32 @@ export function memoryJson({ app, nowMs }: TenantContext, memory: Memory): Memor
     created_at: isoTime(memory.createdAtMs),
     updated_at: isoTime(memory.updatedAtMs),
     last_accessed_at: memory.lastAccessedAtMs === null ? null : isoTime(memory.lastAccessedAtMs),
+  }
+}
+
+/** Returns what a search found, with how each score came about if that is wanted. */
+export function foundJson(
+  context: TenantContext,
+  { results, total, isExpanded }: MemorySearchResult,
+  explains: boolean,
+  searchMs: number,
+) {
+  return {
+    data: results.map(({ memory, score, via, explanation }) => ({
+      ...memoryJson(context, memory),
+      score,
+      ...(via === undefined ? {} : { via }),
+      ...(explains ? { explain: explanation } : {}),
+    })),
+    meta: { total, search_time_ms: Math.round(searchMs), waypoints_expanded: isExpanded },
+  }
+}
+
+/** Returns a page of memories. */
+export function pageJson(context: TenantContext, { memories, nextCursor, prevCursor }: MemoryPage) {
+  return {
+    data: memories.map((memory) => memoryJson(context, memory)),
+    meta: { next_cursor: nextCursor, prev_cursor: prevCursor, has_more: nextCursor !== null },
   }
 }
 

@@ -4,12 +4,12 @@
  */
 
 import * as z from "zod"
+import { isDeeper } from "../domain/json-depth.ts"
 import type { Memory } from "../domain/memory.ts"
 import { JSON_DEPTH_MAX, STABILITY_MAX } from "../limits.ts"
 import { describeIssue } from "./call.ts"
 import { time } from "./fields.ts"
 import { isoTime } from "./markdown.ts"
-import { isDeeper } from "./memory-commands.ts"
 import { content, fraction, memoryId, metadata, sector, source, tags } from "./memory-fields.ts"
 
 /** What of a memory does not depend on the database it is in. */

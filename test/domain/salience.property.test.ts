@@ -9,7 +9,7 @@ import {
   type SalienceState,
   SECTORS,
 } from "../../src/domain/memory.ts"
-import { isBelow, isHot, reinforce, salienceAt, shownSalience } from "../../src/domain/salience.ts"
+import { reinforce, salienceAt, shownSalience } from "../../src/domain/salience.ts"
 import { STABILITY_MAX } from "../../src/limits.ts"
 
 const DAY_MS = 24 * 3_600_000
@@ -202,28 +202,6 @@ describe("what is shown and decided", () => {
         const [low, high] = one <= other ? [one, other] : [other, one]
         expect(shownSalience(low)).toBeLessThanOrEqual(shownSalience(high))
       }),
-    )
-  })
-
-  test("a higher threshold prunes no less, and what was pruned once would be pruned later too", () => {
-    fc.assert(
-      fc.property(
-        fc.tuple(state, sector, halfLives),
-        unit,
-        unit,
-        timeMs,
-        spanMs,
-        ([memory, kind, lives], one, other, atMs, waitMs) => {
-          const [low, high] = one <= other ? [one, other] : [other, one]
-          const salience = salienceAt(memory, kind, lives, atMs)
-          const later = salienceAt(memory, kind, lives, atMs + waitMs)
-          if (isBelow(salience, low)) {
-            expect(isBelow(salience, high)).toBe(true)
-            expect(isBelow(later, low)).toBe(true)
-          }
-          if (!isHot(salience)) expect(isHot(later)).toBe(false)
-        },
-      ),
     )
   })
 })

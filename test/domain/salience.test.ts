@@ -2,14 +2,7 @@
 
 import { describe, expect, test } from "vitest"
 import { REINFORCE_BOOSTS, REINFORCE_PROFILES, SECTORS, type Sector } from "../../src/domain/memory.ts"
-import {
-  freshSalience,
-  isBelow,
-  isHot,
-  reinforce,
-  salienceAt,
-  shownSalience,
-} from "../../src/domain/salience.ts"
+import { freshSalience, reinforce, salienceAt, shownSalience } from "../../src/domain/salience.ts"
 import { HALF_LIFE_DAYS_DEFAULT } from "../../src/limits.ts"
 
 const DAY_MS = 24 * 3_600_000
@@ -117,16 +110,7 @@ describe("reinforcing", () => {
   })
 })
 
-describe("thresholds and what is shown", () => {
-  test("pruning takes what is strictly below", () => {
-    expect([0.0999, 0.1, 0.1001].map((salience) => isBelow(salience, 0.1))).toEqual([true, false, false])
-    expect(isBelow(0, 0)).toBe(false)
-  })
-
-  test("a memory is hot from 0.7 on", () => {
-    expect([0.6999, 0.7, 1].map(isHot)).toEqual([false, true, true])
-  })
-
+describe("what is shown", () => {
   test("shown are four decimals", () => {
     expect([0.123449, 0.12345, 0.99996, 0.00004, 1].map(shownSalience)).toEqual([0.1234, 0.1235, 1, 0, 1])
   })

@@ -2,11 +2,12 @@ import BetterSqlite3 from "better-sqlite3"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { addSlowVectorFunctions, addVectorFunctions } from "../../src/db/vector-functions.ts"
-import { cosineInt8, toInt8 } from "../../src/domain/quantise.ts"
+import { toInt8 } from "../../src/domain/quantise.ts"
 import { HALF_LIFE_DAYS_DEFAULT } from "../../src/limits.ts"
 import type { MemoryFilter } from "../../src/search/index.ts"
 import { sqliteMemories as index } from "../../src/search/sqlite-memories.ts"
 import { insertMemory } from "../../src/store/memories.ts"
+import { cosine } from "../support/vectors.ts"
 import { type Session, START_MS, world } from "../support/world.ts"
 
 const DIMENSIONS = 64
@@ -75,7 +76,7 @@ function nearestByBruteForce(
   limit: number,
 ) {
   return stored
-    .map(({ id, vector }) => ({ id, cosine: cosineInt8(toInt8(to), toInt8(vector)) }))
+    .map(({ id, vector }) => ({ id, cosine: cosine(toInt8(to), toInt8(vector)) }))
     .sort((one, other) => other.cosine - one.cosine)
     .slice(0, limit)
     .map(({ id }) => id)

@@ -2,6 +2,7 @@
 
 import BetterSqlite3 from "better-sqlite3"
 import { type KnownMemory, type MemoryJournal, possibleContents } from "./memory-work.ts"
+import { cosine } from "./vectors.ts"
 
 /** By how much the profile "maintenance" stretches stability at a salience of 1. */
 const STRETCH = 1.05
@@ -240,8 +241,11 @@ export class MemoryRows {
         id,
       )
         .filter(({ from_id, to_id, weight }) => {
-          const cosine = cosineOf(vectors.get(from_id), vectors.get(to_id))
-          return Math.abs(1 / (1 + Math.exp(-slope * (cosine - midpoint))) - weight) > WEIGHT_ERROR_MAX
+          const [from, to] = [vectors.get(from_id), vectors.get(to_id)]
+          if (from === undefined || to === undefined) return true
+          return (
+            Math.abs(1 / (1 + Math.exp(-slope * (cosine(from, to) - midpoint))) - weight) > WEIGHT_ERROR_MAX
+          )
         })
         .map((row) => `a waypoint is of vectors that are gone: ${JSON.stringify(row)}`)
     })
@@ -263,16 +267,4 @@ function isOfSigns(bits: Buffer, vector: Buffer | undefined): boolean {
     const bit = ((bits[index >> 3] ?? 0) >> (index & 7)) & 1
     return component === 0 || (bit === 1) === component > 0
   })
-}
-
-function cosineOf(one: Int8Array | undefined, other: Int8Array | undefined): number {
-  if (one === undefined || other === undefined) return Number.NaN
-  let [dot, squaresOne, squaresOther] = [0, 0, 0]
-  for (const [index, x] of one.entries()) {
-    const y = other[index] ?? 0
-    dot += x * y
-    squaresOne += x * x
-    squaresOther += y * y
-  }
-  return dot / Math.sqrt(squaresOne * squaresOther)
 }
