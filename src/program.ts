@@ -61,7 +61,7 @@ export async function runProgram(): Promise<number> {
 export function createProgram(): Command {
   const program = new Command("signalbox")
     .description(
-      "Coordination for coding agents on one code base: an MCP server on stdio when its input is a pipe.",
+      "Coordination and memory for the coding agents on one code base: an MCP server on stdio when its input is a pipe.",
     )
     .version(packageVersion())
     .option("--db <file>", "database file (default: in the platform's data folder)")

@@ -1,4 +1,7 @@
-/** The tools on many memories: search, list, waypoints, prune, statistics. */
+/**
+ * The tools on many memories: search, list, waypoints, prune, statistics. What a call needs is loaded by the first
+ * call, as with those on single ones.
+ */
 
 import * as z from "zod"
 import { SECTORS } from "../domain/memory.ts"
@@ -15,11 +18,8 @@ import {
 import { limit } from "./fields.ts"
 import { fitBlocks, lines } from "./markdown.ts"
 import { fraction, maxHops, memoryId, memoryQuery, sector, tag, tags, threshold } from "./memory-fields.ts"
-import { listMemories, listMemoryWaypoints } from "./memory-listing.ts"
 import { memoryEntry, shownWeight } from "./memory-markdown.ts"
-import { searchMemories } from "./memory-search.ts"
 import { tenant } from "./memory-tools.ts"
-import { memoryStatistics, pruneMemories } from "./memory-upkeep.ts"
 import { defineOperation } from "./operation.ts"
 
 const full = () => z.boolean().default(false).describe("Whole contents instead of their beginnings")
@@ -46,6 +46,7 @@ export const searchMemoriesTool = defineOperation({
     repository_id: tenant(),
   }),
   async run(context, input) {
+    const { searchMemories } = await import("./memory-search.ts")
     const found = await searchMemories(context, {
       query: input.query,
       limit: input.limit,
@@ -91,6 +92,7 @@ export const listMemoriesTool = defineOperation({
     repository_id: tenant(),
   }),
   async run(context, input) {
+    const { listMemories } = await import("./memory-listing.ts")
     return { page: await listMemories(context, input), context, isFull: input.full }
   },
   markdown: ({ page, context, isFull }) =>
@@ -123,6 +125,7 @@ export const getMemoryWaypoints = defineOperation({
   }),
   async run(context, input) {
     const asked = { limit: input.limit, weightMin: input.min_weight }
+    const { listMemoryWaypoints } = await import("./memory-listing.ts")
     const found = await listMemoryWaypoints(context, input.memory_id, asked)
     return { found, context, isFull: input.full }
   },
@@ -150,6 +153,7 @@ export const pruneMemoriesTool = defineOperation({
     repository_id: tenant(),
   }),
   async run(context, { threshold: used, sector: only, dry_run: dryRun }) {
+    const { pruneMemories } = await import("./memory-upkeep.ts")
     const pruned = await pruneMemories(context, { threshold: used, sector: only, dryRun })
     return { pruned, used, only, dryRun }
   },
@@ -173,7 +177,10 @@ export const getMemoryStats = defineOperation({
   inRepository: true,
   description: "Count this repository's memories by sector, with salience, waypoints and storage.",
   input: z.strictObject({ repository_id: tenant() }),
-  run: (context) => memoryStatistics(context),
+  async run(context) {
+    const { memoryStatistics } = await import("./memory-upkeep.ts")
+    return memoryStatistics(context)
+  },
   markdown: (totals) =>
     lines(
       "# Memory statistics",

@@ -92,14 +92,26 @@ function digestOf(place: string, { repositoryId, sector, tag }: PageFilter): str
     .slice(0, 16)
 }
 
+export interface WaypointRequest {
+  limit: number
+  weightMin: number
+}
+
 /** Returns what a memory is connected with, the strongest first, and how many connections of that weight it has. */
 export async function listMemoryWaypoints(
   context: TenantContext,
   uuid: string,
-  { limit, weightMin }: { limit: number; weightMin: number },
+  request: WaypointRequest,
 ): Promise<{ waypoints: Waypoint[]; total: number }> {
-  const { db } = context.app
-  const { id } = await requireMemory(db, context, uuid)
+  return listWaypointsOf(context, await requireMemory(context.app.db, context, uuid), request)
+}
+
+/** Returns the same of a memory that is at hand. */
+export async function listWaypointsOf(
+  { app: { db } }: TenantContext,
+  { id }: Pick<Memory, "id">,
+  { limit, weightMin }: WaypointRequest,
+): Promise<{ waypoints: Waypoint[]; total: number }> {
   const model = await activeModel(db)
   return {
     waypoints: await listWaypoints(db, id, model.id, weightMin, limit),

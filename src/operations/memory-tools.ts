@@ -1,13 +1,13 @@
-/** The tools on single memories: create, get, update, reinforce, delete. */
+/**
+ * The tools on single memories: create, get, update, reinforce, delete. What a call needs is loaded by the first
+ * call: most server processes are started for other tools, or only to list them.
+ */
 
 import * as z from "zod"
 import { shownSalience } from "../domain/salience.ts"
 import { MEMORY_CONTENT_CHARS_MAX } from "../limits.ts"
-import { listWaypoints } from "../store/waypoints.ts"
-import { activeModel } from "./embedding.ts"
 import { repositoryId } from "./fields.ts"
 import { count, isoTime, lines } from "./markdown.ts"
-import { changeMemory, createMemory, deleteMemory, readMemory, reinforceMemory } from "./memories.ts"
 import { content, memoryId, metadata, profile, sector, source, tags } from "./memory-fields.ts"
 import { contentFrom, jsonLine, memoryHead, shownWeight } from "./memory-markdown.ts"
 import { defineOperation } from "./operation.ts"
@@ -36,11 +36,11 @@ export const createMemoryTool = defineOperation({
     repository_id: tenant(),
   }),
   async run(context, input) {
+    const { createMemory } = await import("./memories.ts")
+    const { listWaypointsOf } = await import("./memory-listing.ts")
     const { memory, sectorInferred } = await createMemory(context, input)
-    const { db } = context.app
-    const model = await activeModel(db)
-    const alike = await listWaypoints(db, memory.id, model.id, ALIKE_WEIGHT_MIN, ALIKE_SHOWN_MAX)
-    return { memory, sectorInferred, alike }
+    const asked = { limit: ALIKE_SHOWN_MAX, weightMin: ALIKE_WEIGHT_MIN }
+    return { memory, sectorInferred, alike: (await listWaypointsOf(context, memory, asked)).waypoints }
   },
   markdown: ({ memory, sectorInferred, alike }) =>
     lines(
@@ -66,6 +66,7 @@ export const getMemory = defineOperation({
     repository_id: tenant(),
   }),
   async run(context, input) {
+    const { readMemory } = await import("./memories.ts")
     return { memory: await readMemory(context, input.memory_id), context, offset: input.offset }
   },
   markdown: ({ memory, context, offset }) => {
@@ -100,6 +101,7 @@ export const updateMemoryTool = defineOperation({
     repository_id: tenant(),
   }),
   async run(context, { memory_id: uuid, content, tags, source, metadata }) {
+    const { changeMemory } = await import("./memories.ts")
     return changeMemory(context, uuid, { content, tags, source, metadata })
   },
   markdown: (memory) =>
@@ -125,6 +127,7 @@ export const reinforceMemoryTool = defineOperation({
     repository_id: tenant(),
   }),
   async run(context, input) {
+    const { reinforceMemory } = await import("./memories.ts")
     return { ...(await reinforceMemory(context, input.memory_id, input.profile)), used: input.profile }
   },
   markdown: ({ memory, before, after, used }) =>
@@ -144,6 +147,9 @@ export const deleteMemoryTool = defineOperation({
   inRepository: true,
   description: "Delete a memory for good.",
   input: z.strictObject({ memory_id: memoryId(), repository_id: tenant() }),
-  run: (context, input) => deleteMemory(context, input.memory_id),
+  async run(context, input) {
+    const { deleteMemory } = await import("./memories.ts")
+    return deleteMemory(context, input.memory_id)
+  },
   markdown: (memory) => lines("# Memory deleted", "", `Memory id: ${memory.uuid}`),
 })
