@@ -95,6 +95,45 @@ export const JSON_DEPTH_MAX = 100
 /** Tokens of a text that one vector stands for. */
 export const EMBEDDING_WINDOW_PIECES_MAX = 256
 
+/** Documentation. A file that is larger, or takes longer to read, is left out and reported. */
+export const DOCUMENT_BYTES_MAX = 16_000_000
+export const DOCUMENT_READ_MS_MAX = 10_000
+/** Vendored and generated folders, where no documentation is looked for. Config: `documentation.ignore`. */
+export const IGNORED_DOCUMENTS_DEFAULT: readonly string[] = [
+  "node_modules",
+  "bower_components",
+  "vendor",
+  "third_party",
+  "site-packages",
+  ".git",
+  ".tox",
+  ".venv",
+  "venv",
+  "__pycache__",
+  ".cache",
+  ".next",
+  ".nuxt",
+  "dist",
+  "build",
+  "out",
+  "target",
+  "coverage",
+  "_build",
+].map((folder) => `**/${folder}/**`)
+export const DOCUMENTATION_QUERY_CHARS_MAX = 500
+export const DOCUMENTATION_LIMIT_DEFAULT = 10
+export const DOCUMENTATION_LIMIT_MAX = 20
+/** Names of repositories and branches: file systems and code hosts know no longer ones. */
+export const REPOSITORY_NAME_CHARS_MAX = 255
+export const BRANCHES_MAX = 50
+/** No longer path can be opened. */
+export const PATH_CHARS_MAX = 4_096
+/** Of the text of one result, and of the results from one file. */
+export const PASSAGE_CHARS_MAX = 2_000
+export const PASSAGES_PER_FILE_MAX = 3
+/** How long a search works on bringing its branch up to date before it answers with what is there. */
+export const REFRESH_MS_MAX = 1_500
+
 /** Markdown of one tool result; clients cut or spill what is longer. */
 export const RESULT_CHARS_MAX = 25_000
 

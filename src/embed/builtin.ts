@@ -40,6 +40,8 @@ const WORDS_REMEMBERED_MAX = 20_000
 export interface BuiltinEmbedder extends Embedder {
   /** Returns what gives the vector of a folded word; null for a word of which the model knows nothing. */
   wordVectors(): Promise<WordVectors>
+  /** Returns what counts the pieces of a text. */
+  pieceCounter(): Promise<(text: string) => number>
 }
 
 /** Rows of a whole number times the row's scale. */
@@ -88,6 +90,10 @@ export function createBuiltinEmbedder(folder: string): BuiltinEmbedder {
       const table = await load()
       const vectorFor = (word: string) => vectorOfWord(table, word)
       return (word) => words.get(word, vectorFor)
+    },
+    async pieceCounter() {
+      const { wordpiece } = await load()
+      return (text) => wordpiece.idsOf(text).length
     },
     async close() {
       loading = undefined

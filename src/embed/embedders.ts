@@ -13,6 +13,8 @@ export interface Embedders {
   load(model: StoredModel): Promise<Embedder>
   /** Returns what gives the built-in vectors of single words; the same word has the same vector. */
   wordVectors(): Promise<WordVectors>
+  /** Returns what counts the pieces that the built-in model cuts a text into. */
+  pieceCounter(): Promise<(text: string) => number>
   close(): Promise<void>
 }
 
@@ -70,6 +72,7 @@ export function createEmbedders({ builtinFolder, modelsFolder, log }: EmbeddersO
     ready: (model) => slotOf(model).embedder,
     load: (model) => slotOf(model).loading,
     wordVectors: () => builtin.wordVectors(),
+    pieceCounter: () => builtin.pieceCounter(),
     async close() {
       for (const { embedder } of slots.values()) await embedder?.close()
       slots.clear()
