@@ -3,12 +3,11 @@
  * through the user's own git; a machine without git behaves as if no folder were in a repository.
  */
 
-import { execFile } from "node:child_process"
 import { lstatSync, readlinkSync, realpathSync, type Stats } from "node:fs"
 import { realpath, stat } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, resolve } from "node:path"
-
-const GIT_TIMEOUT_MS = 5_000
+import { defaultBranchOf } from "./branches.ts"
+import { runGit } from "./git-process.ts"
 
 /** Where a folder lies. All paths are absolute and real. */
 export interface WorkTree {
@@ -30,13 +29,16 @@ export interface RepositoryFacts {
 
 /** Returns the work tree around a folder, or undefined when there is none. */
 export async function findWorkTree(folder: string): Promise<WorkTree | undefined> {
-  const output = await git(folder, [
-    "rev-parse",
-    "--path-format=absolute",
-    "--show-toplevel",
-    "--git-common-dir",
-    "--show-superproject-working-tree",
-  ])
+  const output = await runGit(
+    [
+      "rev-parse",
+      "--path-format=absolute",
+      "--show-toplevel",
+      "--git-common-dir",
+      "--show-superproject-working-tree",
+    ],
+    { folder },
+  )
   const [topLevel, commonDirectory, superproject] = output?.split("\n") ?? []
   if (topLevel === undefined || commonDirectory === undefined) return undefined
   const identityPath = await realpath(commonDirectory)
@@ -48,18 +50,28 @@ export async function findWorkTree(folder: string): Promise<WorkTree | undefined
   return { rootPath, identityPath, mainPath }
 }
 
+/** Returns the bare repository that a folder is, as if it were its own work tree, or undefined. */
+export async function findBareRepository(folder: string): Promise<WorkTree | undefined> {
+  const output = await runGit(["rev-parse", "--is-bare-repository", "--absolute-git-dir"], { folder })
+  const [isBare, gitFolder] = output?.split("\n") ?? []
+  if (isBare !== "true" || gitFolder === undefined) return undefined
+  const path = await realpath(gitFolder)
+  return { rootPath: path, identityPath: path, mainPath: path }
+}
+
 /** Reads what is worth storing about the repository that a work tree belongs to. */
 export async function readRepositoryFacts(workTree: WorkTree): Promise<RepositoryFacts> {
-  const [remote, originHead, head, ignoreCase] = await Promise.all([
-    git(workTree.rootPath, ["config", "--get", "remote.origin.url"]),
-    git(workTree.rootPath, ["symbolic-ref", "--short", "--quiet", "refs/remotes/origin/HEAD"]),
-    git(workTree.rootPath, ["symbolic-ref", "--short", "--quiet", "HEAD"]),
-    git(workTree.rootPath, ["config", "--type=bool", "--get", "core.ignorecase"]),
+  const place = { folder: workTree.rootPath }
+  const [remote, defaultBranch, head, ignoreCase] = await Promise.all([
+    runGit(["config", "--get", "remote.origin.url"], place),
+    defaultBranchOf(workTree.identityPath).catch(() => null),
+    runGit(["symbolic-ref", "--short", "--quiet", "HEAD"], place),
+    runGit(["config", "--type=bool", "--get", "core.ignorecase"], place),
   ])
   return {
     name:
       (remote && nameOfRemote(remote)) || basename(workTree.mainPath).replace(/\.git$/, "") || "repository",
-    defaultBranch: originHead?.replace(/^origin\//, "") ?? head ?? null,
+    defaultBranch: defaultBranch ?? head ?? null,
     ignoreCase: ignoreCase === "true",
   }
 }
@@ -70,6 +82,8 @@ function nameOfRemote(url: string): string | undefined {
     .trim()
     .replace(/\/+$/, "")
     .replace(/\.git$/, "")
+    // A user and a password may stand before the host, and the host is no owner.
+    .replace(/^[a-z+]+:\/\/[^/]*/i, "")
   const match = /[/:]([^/:]+)\/([^/:]+)$/.exec(path)
   return match === null ? undefined : `${match[1]}/${match[2]}`
 }
@@ -127,23 +141,4 @@ export async function isFolder(path: string): Promise<boolean> {
   } catch {
     return false
   }
-}
-
-/** Runs git in a folder; returns its trimmed output, or undefined when it fails. */
-function git(folder: string, args: string[]): Promise<string | undefined> {
-  // A repository's own configuration must not start programs, and no variable of a surrounding git
-  // may point somewhere else than the folder does.
-  const settings = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
-  const inherited = Object.entries(process.env).filter(([name]) => !/^GIT_/.test(name))
-  const env = { ...Object.fromEntries(inherited), GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0" }
-  return new Promise((settle) => {
-    execFile(
-      "git",
-      ["-C", folder, ...settings, ...args],
-      { env, timeout: GIT_TIMEOUT_MS },
-      (error, stdout) => {
-        settle(error === null ? stdout.trim() : undefined)
-      },
-    )
-  })
 }
