@@ -4,7 +4,8 @@
 -- Full-text indexes live in src/search/, the one part written per engine.
 
 -- A repository that was connected: a git work tree with all its worktrees, or a plain folder.
--- identity_path tells two apart: the git common directory, or the folder itself.
+-- identity_path tells two apart: the git common directory, or the folder itself. One that is disconnected keeps its
+-- row, with another name, because its id stands in the scopes of keys and is never given to another.
 CREATE TABLE repositories (
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL UNIQUE,
@@ -12,6 +13,7 @@ CREATE TABLE repositories (
   identity_path TEXT NOT NULL UNIQUE,
   default_branch TEXT,
   ignore_case INTEGER NOT NULL CHECK (ignore_case IN (0, 1)),
+  is_connected INTEGER NOT NULL CHECK (is_connected IN (0, 1)),
   created_at_ms BIGINT NOT NULL
 );
 
@@ -222,7 +224,8 @@ CREATE TABLE embedding_models (
   created_at_ms BIGINT NOT NULL
 );
 
--- The last number that a memory or an embedding got: numbers grow with time and are never given twice.
+-- The last number that a memory, an embedding or a state of documentation got: numbers grow with time and are never
+-- given twice.
 CREATE TABLE memory_numbers (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   last_number BIGINT NOT NULL
@@ -311,6 +314,78 @@ CREATE TABLE memory_waypoints (
 -- Deleting a memory looks for what leads to it.
 CREATE INDEX memory_waypoints_by_end ON memory_waypoints (to_id);
 CREATE INDEX memory_waypoints_by_repository ON memory_waypoints (repository_id, model_id);
+
+-- A repository whose documentation is searched. clone_url is where signalbox cloned it from, null for what was
+-- there before; last_number is the last number that one of its chunks got: they are never given twice.
+-- vectors_version is a new number (memory_numbers) whenever chunks get vectors. work says what is being done with it, as JSON; problem what
+-- kept the last look at it from succeeding. is_wanted is 0 when somebody has let it go: nothing of it is then kept.
+CREATE TABLE documentation_repositories (
+  repository_id BIGINT PRIMARY KEY REFERENCES repositories (id),
+  is_wanted INTEGER NOT NULL CHECK (is_wanted IN (0, 1)),
+  clone_url TEXT,
+  remote_url TEXT,
+  last_number BIGINT NOT NULL,
+  vectors_version BIGINT NOT NULL,
+  work TEXT,
+  problem TEXT
+);
+
+-- A branch whose documentation is searched: the set of its files in documentation_files, as of commit_hash. While
+-- it is read for the first time its files come in one by one and is_complete is 0. version is a new number whenever
+-- the set changes. rules names what decided which files count and how they were read.
+CREATE TABLE documentation_branches (
+  id INTEGER PRIMARY KEY,
+  repository_id BIGINT NOT NULL REFERENCES repositories (id),
+  name TEXT NOT NULL,
+  commit_hash TEXT,
+  rules TEXT NOT NULL,
+  is_complete INTEGER NOT NULL CHECK (is_complete IN (0, 1)),
+  version BIGINT NOT NULL,
+  indexed_at_ms BIGINT,
+  UNIQUE (repository_id, name)
+);
+
+-- The content of a file, read once for all paths and branches that have it; key names the content and how it was
+-- read. Its chunks have the numbers from first_number on, and chunk_lengths their lengths in words, as JSON.
+-- problem says why there is nothing to search in it. model_id is the model that its chunks have vectors of.
+CREATE TABLE documentation_blobs (
+  id INTEGER PRIMARY KEY,
+  repository_id BIGINT NOT NULL REFERENCES repositories (id),
+  key TEXT NOT NULL,
+  title TEXT,
+  first_number BIGINT NOT NULL,
+  chunk_count INTEGER NOT NULL,
+  chunk_lengths TEXT NOT NULL,
+  problem TEXT,
+  model_id BIGINT REFERENCES embedding_models (id),
+  UNIQUE (repository_id, key)
+);
+CREATE INDEX documentation_blobs_by_model ON documentation_blobs (model_id, repository_id) WHERE chunk_count > 0;
+
+-- The files of a branch. changed_at_ms is the time of the last commit that touched it; null while not known.
+CREATE TABLE documentation_files (
+  branch_id BIGINT NOT NULL REFERENCES documentation_branches (id),
+  path TEXT NOT NULL,
+  blob_id BIGINT NOT NULL REFERENCES documentation_blobs (id),
+  changed_at_ms BIGINT,
+  PRIMARY KEY (branch_id, path)
+);
+CREATE INDEX documentation_files_by_blob ON documentation_files (blob_id);
+
+-- What is found: some lines of a file with the headings above them, as JSON. context is what is searched with
+-- them but stands elsewhere; gap counts the line breaks after the chunk before, null where more stands between. Words and vectors lie in the index, by repository and number.
+CREATE TABLE documentation_chunks (
+  repository_id BIGINT NOT NULL REFERENCES repositories (id),
+  number BIGINT NOT NULL,
+  blob_id BIGINT NOT NULL REFERENCES documentation_blobs (id),
+  line_start BIGINT NOT NULL,
+  line_end BIGINT NOT NULL,
+  headings TEXT NOT NULL,
+  context TEXT NOT NULL,
+  content TEXT NOT NULL,
+  gap BIGINT,
+  PRIMARY KEY (repository_id, number)
+);
 
 -- API keys. Only a SHA-256 of a key is stored; the local key's own text stands in a file beside the
 -- database that its owner alone may read.

@@ -22,6 +22,8 @@ export interface SqliteOptions {
   waitMs?: number
   /** In 0..1, for the jitter of the retries. */
   random?: () => number
+  /** Whether what is read of the file counts as memory of this process; true unless given. */
+  isMapped?: boolean
   /** Looks at a file before anything about it is changed; throws to leave it alone. */
   inspect?: (connection: BetterSqlite3.Database) => void
 }
@@ -49,7 +51,7 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
       // Copying the log back waits for the disk; 16 MB of it at a time, a fourth as often as by default.
       opened.pragma("wal_autocheckpoint = 4000")
       // Reading the file as memory is faster, and processes share what they have read.
-      opened.pragma(`mmap_size = ${MMAP_BYTES}`)
+      opened.pragma(`mmap_size = ${options.isMapped === false ? 0 : MMAP_BYTES}`)
     })
     return new SqliteDatabase(opened, waitMs, random)
   } catch (error) {

@@ -115,6 +115,16 @@ export function hasMemoryScope(scopes: readonly string[]): boolean {
   return scopes.some((scope) => scope === "*" || scope.endsWith(":memory"))
 }
 
+/** Whether scopes permit the documentation of a repository. */
+export function permitsDocumentation(scopes: readonly string[], repositoryId: number): boolean {
+  return scopes.includes("*") || scopes.includes(documentationScope(repositoryId))
+}
+
+/** Whether scopes permit documentation anywhere at all. */
+export function hasDocumentationScope(scopes: readonly string[]): boolean {
+  return scopes.some((scope) => scope === "*" || scope.endsWith(":documentation"))
+}
+
 /** Whether scopes permit what changes the machine: connecting repositories, keys, deciding on overrides. */
 export function isAdmin(scopes: readonly string[]): boolean {
   return scopes.includes("*") || scopes.includes("admin")
@@ -135,6 +145,10 @@ export function repositoryScope(repositoryId: number): string {
 
 export function memoryScope(repositoryId: number): string {
   return `repo:${repositoryId}:memory`
+}
+
+export function documentationScope(repositoryId: number | "{id}"): string {
+  return `repo:${repositoryId}:documentation`
 }
 
 function base62(number: bigint, length: number): string {

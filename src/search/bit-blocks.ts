@@ -27,7 +27,7 @@ export function emptyBlock(windowBytes: number): BitBlock {
 
 /** Puts a window into the first free slot; returns the slot, or undefined when the block is full. */
 export function putIntoBlock(block: BitBlock, id: number, bits: Uint8Array): number | undefined {
-  const ids = new Uint32Array(aligned(block.ids))
+  const ids = wordsIn(block.ids)
   const slot = ids.indexOf(0)
   if (slot < 0) return undefined
   block.ids.set(new Uint8Array(Uint32Array.of(id).buffer), slot * ID_BYTES)
@@ -59,8 +59,8 @@ export function nearestInBlocks(
   const distances = new Uint16Array(found.length)
   let count = 0
   for (const block of blocks) {
-    const ids = new Uint32Array(aligned(block.ids))
-    const words = new Uint32Array(aligned(block.bits))
+    const ids = wordsIn(block.ids)
+    const words = wordsIn(block.bits)
     const width = words.length / BLOCK_SLOTS
     const query = wordsOf(bits, width)
     for (let slot = 0; slot < BLOCK_SLOTS; slot++) {
@@ -74,8 +74,8 @@ export function nearestInBlocks(
   return nearestOf(found.subarray(0, count), distances.subarray(0, count), limit)
 }
 
-/** Counts the bits in which two windows differ, 32 at a time. */
-function distanceAt(words: Uint32Array, from: number, query: Uint32Array): number {
+/** Counts the bits in which the words from `from` on differ from others, 32 at a time. */
+export function distanceAt(words: Uint32Array, from: number, query: Uint32Array): number {
   let distance = 0
   for (let at = 0; at < query.length; at++) {
     let bits = (words[from + at] ?? 0) ^ (query[at] ?? 0)
@@ -86,8 +86,11 @@ function distanceAt(words: Uint32Array, from: number, query: Uint32Array): numbe
   return distance
 }
 
-/** Distances are small whole numbers, so counting them finds the last that is wanted without sorting. */
-function nearestOf(ids: Uint32Array, distances: Uint16Array, limit: number): number[] {
+/**
+ * Returns the `limit` ids whose distances are the smallest, each once, in no order; of equally near ones the
+ * higher. Distances are small whole numbers, so counting them finds the last that is wanted without sorting.
+ */
+export function nearestOf(ids: Uint32Array, distances: Uint16Array, limit: number): number[] {
   const counts: number[] = []
   for (const distance of distances) counts[distance] = (counts[distance] ?? 0) + 1
   let last = 0
@@ -106,13 +109,18 @@ function nearestOf(ids: Uint32Array, distances: Uint16Array, limit: number): num
   return [...new Set([...nearer, ...asNear.slice(0, Math.max(0, limit - nearer.length))])]
 }
 
-function wordsOf(bits: Uint8Array, width: number): Uint32Array {
+/** Returns bits as so many words, filled up with zeros. */
+export function wordsOf(bits: Uint8Array, width: number): Uint32Array {
   const words = new Uint32Array(width)
   new Uint8Array(words.buffer).set(bits.subarray(0, words.byteLength))
   return words
 }
 
-/** What comes from a database may begin anywhere in its memory; words have to begin at a multiple of four. */
-function aligned(bytes: Uint8Array): ArrayBuffer {
-  return bytes.slice().buffer as ArrayBuffer
+/**
+ * Returns the words in bytes, to be read only: what comes from a database may begin anywhere in its memory, and is
+ * copied where it does not begin at a multiple of four.
+ */
+export function wordsIn(bytes: Uint8Array): Uint32Array {
+  const { buffer, byteOffset, byteLength } = bytes.byteOffset % (WORD_BITS / 8) === 0 ? bytes : bytes.slice()
+  return new Uint32Array(buffer, byteOffset, byteLength / (WORD_BITS / 8))
 }

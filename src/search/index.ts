@@ -4,6 +4,7 @@
  */
 
 import type { Queries } from "../db/database.ts"
+import type { ChunkTerms, Postings } from "../domain/documentation.ts"
 import type { HalfLives, Sector } from "../domain/memory.ts"
 import type { IndexEntry } from "../domain/memory-words.ts"
 import type { Importance } from "../domain/message.ts"
@@ -115,4 +116,48 @@ export interface IndexedMemory {
   id: number
   repositoryId: number
   entry: IndexEntry
+}
+
+/** The index of the chunks of documentation. A repository's chunks are numbered from 1, densely. */
+export interface DocumentIndex {
+  /** Adds what chunks are found by; their numbers are above all that were added before. */
+  putTerms(tx: Queries, repositoryId: number, chunks: readonly NumberedTerms[]): Promise<void>
+  /** Takes chunks out again; they are given as they were put in. */
+  removeTerms(tx: Queries, repositoryId: number, chunks: readonly NumberedTerms[]): Promise<void>
+  /** Returns where each term stands; terms that stand nowhere are left out. */
+  postings(db: Queries, repositoryId: number, terms: readonly string[]): Promise<Map<string, Postings>>
+  /** Stores the vectors of chunks, one each, in place of those that they had. */
+  putVectors(tx: Queries, space: VectorSpace, chunks: readonly NumberedVector[]): Promise<void>
+  /** Takes the vectors of chunks away, those of all models. */
+  removeVectors(tx: Queries, repositoryId: number, numbers: readonly number[]): Promise<void>
+  /** Takes all vectors of a model away. */
+  removeModel(tx: Queries, modelId: number): Promise<void>
+  /** Returns the chunks nearest to a vector, nearest first, at most `limit`; `isWanted` is 1 at their numbers. */
+  findNearest(
+    db: Queries,
+    space: VectorSpace,
+    vector: Float32Array,
+    isWanted: Uint8Array,
+    limit: number,
+  ): Promise<NumberedCosine[]>
+  /** Returns the cosines of chunks; none for those without a vector. */
+  cosines(
+    db: Queries,
+    space: VectorSpace,
+    vector: Float32Array,
+    numbers: readonly number[],
+  ): Promise<Map<number, number>>
+}
+
+export interface NumberedTerms {
+  number: number
+  terms: ChunkTerms
+}
+export interface NumberedVector {
+  number: number
+  vector: Float32Array
+}
+export interface NumberedCosine {
+  number: number
+  cosine: number
 }

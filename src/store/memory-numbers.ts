@@ -1,4 +1,4 @@
-/** Numbers of memories and of their embeddings: they grow with time and are never given twice. */
+/** Numbers of memories, of embeddings and of states of documentation: they grow with time and are never given twice. */
 
 import type { Queries } from "../db/database.ts"
 

@@ -7,13 +7,28 @@ import { flag, type RepositoryRow, toRepository } from "./rows.ts"
 const COLUMNS = "id, name, root_path, identity_path, default_branch, ignore_case"
 
 export const repositoryStatements = {
-  findById: `SELECT ${COLUMNS} FROM repositories WHERE id = ?`,
-  findByIdentity: `SELECT ${COLUMNS} FROM repositories WHERE identity_path = ?`,
-  findByName: `SELECT ${COLUMNS} FROM repositories WHERE name = ?`,
-  list: `SELECT ${COLUMNS} FROM repositories ORDER BY id`,
+  findById: `SELECT ${COLUMNS} FROM repositories WHERE id = ? AND is_connected = 1`,
+  findByIdentity: `SELECT ${COLUMNS} FROM repositories WHERE identity_path = ? AND is_connected = 1`,
+  findByName: `SELECT ${COLUMNS} FROM repositories WHERE name = ? AND is_connected = 1`,
+  list: `SELECT ${COLUMNS} FROM repositories WHERE is_connected = 1 ORDER BY id`,
   insert: `
-    INSERT INTO repositories (name, root_path, identity_path, default_branch, ignore_case, created_at_ms)
-    VALUES (?, ?, ?, ?, ?, ?) RETURNING ${COLUMNS}`,
+    INSERT INTO repositories
+      (name, root_path, identity_path, default_branch, ignore_case, is_connected, created_at_ms)
+    VALUES (?, ?, ?, ?, ?, 1, ?)
+    ON CONFLICT (identity_path) DO UPDATE SET name = excluded.name, root_path = excluded.root_path,
+      default_branch = excluded.default_branch, ignore_case = excluded.ignore_case, is_connected = 1
+    RETURNING ${COLUMNS}`,
+  putName: "UPDATE repositories SET name = ? WHERE id = ?",
+  isInUse: `
+    SELECT 1 AS used FROM repositories r WHERE r.id = ? AND (
+      EXISTS (SELECT 1 FROM project_repositories p WHERE p.repository_id = r.id)
+      OR EXISTS (SELECT 1 FROM agents a WHERE a.repository_id = r.id)
+      OR EXISTS (SELECT 1 FROM reservations v WHERE v.repository_id = r.id)
+      OR EXISTS (SELECT 1 FROM overrides o WHERE o.repository_id = r.id)
+      OR EXISTS (SELECT 1 FROM memory_totals t WHERE t.repository_id = r.id)
+      OR EXISTS (SELECT 1 FROM embedding_days d WHERE d.repository_id = r.id))`,
+  disconnect: "UPDATE repositories SET is_connected = 0, name = ? WHERE id = ?",
+  putDefaultBranch: "UPDATE repositories SET default_branch = ? WHERE id = ?",
 }
 
 export async function findRepositoryById(db: Queries, id: number): Promise<Repository | undefined> {
@@ -35,6 +50,7 @@ export async function listRepositories(db: Queries): Promise<Repository[]> {
   return (await db.all<RepositoryRow>(repositoryStatements.list)).map(toRepository)
 }
 
+/** Connects a repository that is not connected; it gets back the id that it had. */
 export async function insertRepository(
   tx: Queries,
   repository: Omit<Repository, "id">,
@@ -50,4 +66,22 @@ export async function insertRepository(
     nowMs,
   ])
   return toRepository(row as RepositoryRow)
+}
+
+export async function putDefaultBranch(tx: Queries, id: number, name: string | null): Promise<void> {
+  await tx.run(repositoryStatements.putDefaultBranch, [name, id])
+}
+
+export async function putRepositoryName(tx: Queries, id: number, name: string): Promise<void> {
+  await tx.run(repositoryStatements.putName, [name, id])
+}
+
+/** Whether agents, reservations or memories belong to a repository. */
+export async function isRepositoryInUse(db: Queries, id: number): Promise<boolean> {
+  return (await db.get(repositoryStatements.isInUse, [id])) !== undefined
+}
+
+/** Disconnects a repository that nothing belongs to any more; connected again it has the same id. */
+export async function disconnectRow(tx: Queries, id: number): Promise<void> {
+  await tx.run(repositoryStatements.disconnect, [`disconnected ${id}`, id])
 }

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from "vitest"
 import { addSlowVectorFunctions } from "../../src/db/vector-functions.ts"
 import { packageFile } from "../../src/package-root.ts"
 import { searchSchema } from "../../src/search/sqlite.ts"
+import { documentSearchSchema } from "../../src/search/sqlite-documents.ts"
 import { memorySearchSchema } from "../../src/search/sqlite-memories.ts"
 
 const SRC = fileURLToPath(new URL("../../src", import.meta.url))
@@ -15,6 +16,7 @@ const MODULES = [
   ...readdirSync(join(SRC, "store")).map((name) => `store/${name}`),
   "search/sqlite.ts",
   "search/sqlite-memories.ts",
+  "search/sqlite-documents.ts",
 ]
 
 interface NamedStatement {
@@ -41,7 +43,9 @@ const STATEMENTS = (await Promise.all(MODULES.map(statementsOf))).flat()
 const STORED = STATEMENTS.filter((statement) => statement.module.startsWith("store/"))
 
 const schema = new BetterSqlite3(":memory:")
-schema.exec(readFileSync(packageFile("schema.sql"), "utf8") + searchSchema + memorySearchSchema)
+schema.exec(
+  readFileSync(packageFile("schema.sql"), "utf8") + searchSchema + memorySearchSchema + documentSearchSchema,
+)
 addSlowVectorFunctions(schema)
 afterAll(() => {
   schema.close()
