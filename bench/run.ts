@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as calls from "./calls.ts"
 import * as contention from "./contention.ts"
+import * as documentation from "./documentation.ts"
 import * as hook from "./hook.ts"
 import * as memory from "./memory.ts"
 import * as memoryContention from "./memory-contention.ts"
@@ -25,6 +26,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   hook,
   memory,
   "memory-contention": memoryContention,
+  documentation,
 }
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(BENCHMARKS)

@@ -53,13 +53,10 @@ const TOPIC_LISTS = Array.from({ length: TOPICS }, (_, topic) => {
 /** Returns the memory of a number. */
 export function memoryAt(index: number): CorpusMemory {
   const random = seeded(index)
-  const topic = Math.floor(random() * TOPICS)
+  const topic = topicAtRandom(random)
   const length = WORDS_MIN + Math.floor(random() * (WORDS_MAX - WORDS_MIN + 1))
-  const words = Array.from({ length }, () =>
-    random() < TOPIC_SHARE ? pick(TOPIC_LISTS[topic] ?? [], random) : wordAtRandom(random),
-  )
   return {
-    content: `${words.join(" ")}.`,
+    content: `${topicWords(topic, length, random).join(" ")}.`,
     topic,
     tags: [`topic-${topic}`, areaOf(topic)],
     sector: pick(SECTORS, random),
@@ -68,12 +65,24 @@ export function memoryAt(index: number): CorpusMemory {
   }
 }
 
+/** Returns a topic at random. */
+export function topicAtRandom(random: () => number): number {
+  return Math.floor(random() * TOPICS)
+}
+
+/** Returns words of a text on a topic: some are its own, the others as common as Zipf's law says. */
+export function topicWords(topic: number, count: number, random: () => number): string[] {
+  return Array.from({ length: count }, () =>
+    random() < TOPIC_SHARE ? pick(TOPIC_LISTS[topic] ?? [], random) : wordAtRandom(random),
+  )
+}
+
 /** Returns questions of 5 to 9 words: three stop words, and of the rest half common words and half a topic's. */
 export function corpusQuestions(count: number, seed: number): CorpusQuestion[] {
   const random = seeded(seed)
   const common = CONTENT_WORDS.slice(0, 2_000)
   return Array.from({ length: count }, (_, index) => {
-    const topic = Math.floor(random() * TOPICS)
+    const topic = topicAtRandom(random)
     const others = 2 + (index % 5)
     const words = [
       ...Array.from({ length: QUESTION_STOP_WORDS }, () => pick(QUESTION_WORDS, random)),
