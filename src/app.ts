@@ -25,12 +25,15 @@ import { packageFile } from "./package-root.ts"
 import { clientProcessesAbove } from "./process-ancestry.ts"
 import { processMark } from "./process-identity.ts"
 import { searchSchema, sqliteSearch } from "./search/sqlite.ts"
+import { documentSearchSchema, sqliteDocuments } from "./search/sqlite-documents.ts"
 import { memorySearchSchema, sqliteMemories } from "./search/sqlite-memories.ts"
 import { modelSchema } from "./store/embeddings.ts"
 import { removeProcess } from "./store/processes.ts"
 
-/** What tests and the demo set themselves. */
+/** What tests, the demo and long work set themselves. */
 export interface AppOptions {
+  /** Whether the database is read as memory: faster, but what is read of it counts as this process's memory. */
+  isMapped?: boolean
   log?: Log
   now?: () => number
   random?: () => number
@@ -66,7 +69,7 @@ export async function openApp(config: Config, options: AppOptions = {}): Promise
 export async function openAppAlone(config: Config, options: AppOptions = {}): Promise<App> {
   const log = options.log ?? createLog(config.logLevel)
   for (const warning of config.warnings) log.warn(warning)
-  const db = await openDatabase(config.databasePath)
+  const db = await openDatabase(config.databasePath, options)
   const embedders = createEmbedders({
     builtinFolder: packageFile("model"),
     modelsFolder: join(config.dataFolder, "models"),
@@ -80,6 +83,7 @@ export async function openAppAlone(config: Config, options: AppOptions = {}): Pr
     db,
     search: sqliteSearch,
     memories: sqliteMemories,
+    documents: sqliteDocuments,
     embedders,
     log,
     now: options.now ?? Date.now,
@@ -98,7 +102,10 @@ export async function openAppAlone(config: Config, options: AppOptions = {}): Pr
 }
 
 /** Opens the database file and brings it to this program's schema; folder 0700, file 0600 when new. */
-export async function openDatabase(path: string): Promise<Database> {
+export async function openDatabase(
+  path: string,
+  { isMapped = true }: Pick<AppOptions, "isMapped"> = {},
+): Promise<Database> {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     closeSync(openSync(path, "a", 0o600))
@@ -108,6 +115,7 @@ export async function openDatabase(path: string): Promise<Database> {
     })
   }
   const database = await openSqlite(path, {
+    isMapped,
     inspect: (connection) => requireUsable(connection, path, SCHEMA_VERSION),
   })
   try {
@@ -115,6 +123,7 @@ export async function openDatabase(path: string): Promise<Database> {
       readFileSync(packageFile("schema.sql"), "utf8") +
       searchSchema +
       memorySearchSchema +
+      documentSearchSchema +
       modelSchema({ ...BUILTIN_MODEL, source: BUILTIN_SOURCE })
     await prepareSchema(database, path, { version: SCHEMA_VERSION, sql, migrations: MIGRATIONS })
     return database

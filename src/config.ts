@@ -5,7 +5,7 @@
 
 import { readFileSync, statSync } from "node:fs"
 import { homedir } from "node:os"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import { ENVIRONMENTS, type Environment, environmentOf } from "./domain/api-key.ts"
 import { type HalfLives, SECTORS } from "./domain/memory.ts"
 import { AppError } from "./errors.ts"
@@ -13,6 +13,7 @@ import {
   CONFIG_BYTES_MAX,
   HALF_LIFE_DAYS_DEFAULT,
   HALF_LIFE_DAYS_MAX,
+  IGNORED_DOCUMENTS_DEFAULT,
   LISTENER_PORT_DEFAULT,
   PORT_MAX,
   RATES_DEFAULT,
@@ -83,6 +84,8 @@ export interface Config {
   rates: Rates
   /** How fast memories fade. */
   halfLives: HalfLives
+  /** Globs of files and folders that are never read as documentation. */
+  ignoredDocuments: readonly string[]
   /** What in the user's config file was not understood; the default holds there. */
   warnings: string[]
   logLevel: LogLevel
@@ -112,7 +115,10 @@ export function readConfig(sources: ConfigSources): Config {
   const userConfigPath = configFile(env, platform, home)
   const file = readUserConfig(userConfigPath, warnings)
   return {
-    databasePath: sources.databasePath ?? filled(env.SIGNALBOX_DB) ?? join(folder, fileName),
+    databasePath: resolve(
+      sources.workingFolder,
+      sources.databasePath ?? filled(env.SIGNALBOX_DB) ?? join(folder, fileName),
+    ),
     dataFolder: folder,
     userConfigPath,
     environment,
@@ -125,6 +131,7 @@ export function readConfig(sources: ConfigSources): Config {
     clientSession: SESSION_VARIABLES.map((name) => filled(env[name])).find((value) => value !== undefined),
     rates: readRates(env, file, warnings),
     halfLives: readHalfLives(file, warnings),
+    ignoredDocuments: readIgnoredDocuments(file, warnings),
     warnings,
     logLevel: readChoice(env, "SIGNALBOX_LOG", ["debug", "info", "warn", "error", "silent"], "info"),
     workingFolder: sources.workingFolder,
@@ -240,4 +247,16 @@ function readHalfLives({ path, content }: UserConfig, warnings: string[]): HalfL
     }
   }
   return days as HalfLives
+}
+
+/** Whether the globs are any is seen when documentation is looked for: most processes never do that. */
+function readIgnoredDocuments({ path, content }: UserConfig, warnings: string[]): readonly string[] {
+  let ignored: readonly string[] = IGNORED_DOCUMENTS_DEFAULT
+  for (const [name, value] of entriesOf(content.documentation, "documentation", path, warnings)) {
+    const isList = Array.isArray(value) && value.every((glob) => typeof glob === "string")
+    if (name !== "ignore") warnings.push(`${path}: documentation.${name} is unknown; known is ignore`)
+    else if (isList) ignored = value
+    else warnings.push(`${path}: documentation.ignore must be a list of globs; the default holds`)
+  }
+  return ignored
 }

@@ -14,6 +14,7 @@ import { hasClient } from "./input.ts"
 import { PORT_MAX } from "./limits.ts"
 import type { App } from "./operations/app.ts"
 import { packageVersion } from "./package-root.ts"
+import { addDocumentationCommands } from "./program-documentation.ts"
 import { addMemoryCommands, addModelCommands } from "./program-memory.ts"
 
 interface ServerOptions {
@@ -61,7 +62,7 @@ export async function runProgram(): Promise<number> {
 export function createProgram(): Command {
   const program = new Command("signalbox")
     .description(
-      "Coordination and memory for the coding agents on one code base: an MCP server on stdio when its input is a pipe.",
+      "Coordination, memory and documentation search for the coding agents on one code base: an MCP server on stdio when its input is a pipe.",
     )
     .version(packageVersion())
     .option("--db <file>", "database file (default: in the platform's data folder)")
@@ -98,7 +99,7 @@ export function createProgram(): Command {
   addMemoryCommands(program, config)
   addModelCommands(program, config)
   addKeyCommands(program, config)
-  addRepositoryCommands(program, config)
+  addDocumentationCommands(program, config)
   addBackupCommands(program, config)
   addCompletionCommand(program)
   return program
@@ -263,25 +264,6 @@ function addKeyCommands(program: Command, config: ReadConfig): void {
     .option("--json", "print JSON")
     .action(async (id: number, options) =>
       (await import("./commands/keys.ts")).revokeKeyCommand(config(), id, options),
-    )
-}
-
-function addRepositoryCommands(program: Command, config: ReadConfig): void {
-  const repos = program.command("repos").description("connected repositories")
-  repos
-    .command("add")
-    .description("connect a folder: its git repository, or the folder itself")
-    .argument("<folder>", "an existing folder")
-    .option("--json", "print JSON")
-    .action(async (folder: string, options) =>
-      (await import("./commands/repos.ts")).addRepository(config(), folder, options),
-    )
-  repos
-    .command("list")
-    .description("list the connected repositories with their ids")
-    .option("--json", "print JSON")
-    .action(async (options) =>
-      (await import("./commands/repos.ts")).listRepositoriesCommand(config(), options),
     )
 }
 

@@ -13,8 +13,12 @@ import { serverInstructions } from "./mcp/instructions.ts"
 import type { App } from "./operations/app.ts"
 import { startEmbeddingWorker } from "./operations/embedding-worker.ts"
 import { OPERATIONS } from "./operations/index.ts"
-import { packageVersion } from "./package-root.ts"
+import { startIndexingWorker } from "./operations/indexing-worker.ts"
+import { packageFile, packageVersion } from "./package-root.ts"
 import { RESOURCES } from "./resources/index.ts"
+
+/** What brings documentation up to date and then ends. */
+const INDEXING_COMMAND = [process.execPath, packageFile("bin/signalbox.js"), "repos", "sync", "--background"]
 
 /**
  * Starts what listens for HTTP on this machine, or stands by while another process does. Closing it
@@ -25,20 +29,21 @@ export function startListener(
   onState?: (state: ListenerState) => void,
 ): { close(): Promise<void> } {
   const served = servedHttp(app)
-  let worker: ReturnType<typeof startEmbeddingWorker> | undefined
+  let workers: { close(): Promise<void> }[] | undefined
   const listener = listen({
     app,
     makeHttp: served.makeHttp,
     onState(state) {
       // Of all processes on a database one is enough for the work behind, and the listener is one.
-      if (state.is === "listening") worker ??= startEmbeddingWorker(app)
+      if (state.is === "listening")
+        workers ??= [startEmbeddingWorker(app), startIndexingWorker(app, INDEXING_COMMAND)]
       onState?.(state)
     },
   })
   return {
     async close() {
       await listener.close()
-      await worker?.close()
+      for (const worker of workers ?? []) await worker.close()
       await served.close()
     },
   }

@@ -8,7 +8,12 @@ import { describe, expect, onTestFinished, test } from "vitest"
 import { openAppAlone } from "../src/app.ts"
 import { type Config, readConfig } from "../src/config.ts"
 import { SECTORS } from "../src/domain/memory.ts"
-import { CONFIG_BYTES_MAX, HALF_LIFE_DAYS_DEFAULT, RATES_DEFAULT } from "../src/limits.ts"
+import {
+  CONFIG_BYTES_MAX,
+  HALF_LIFE_DAYS_DEFAULT,
+  IGNORED_DOCUMENTS_DEFAULT,
+  RATES_DEFAULT,
+} from "../src/limits.ts"
 import { createLog } from "../src/log.ts"
 import { textAfter, world } from "./support/world.ts"
 
@@ -241,4 +246,40 @@ describe("a half-life from the config file", () => {
     const text = await session.call("get-memory", { memory_id: id })
     expect(textAfter(text, "Sector")).toBe("semantic, salience 0.5")
   })
+})
+
+describe("the folders in which no documentation is looked for", () => {
+  test("are the vendored and generated ones unless the config file names others in their place", () => {
+    const { read } = home()
+    expect(read({}).ignoredDocuments).toEqual(IGNORED_DOCUMENTS_DEFAULT)
+    expect(IGNORED_DOCUMENTS_DEFAULT).toContain("**/node_modules/**")
+    expect(read({ documentation: { ignore: ["old/**"] } }).ignoredDocuments).toEqual(["old/**"])
+    expect(read({ documentation: { ignore: [] } }).ignoredDocuments).toEqual([])
+  })
+
+  test.each([
+    [
+      { documentation: { ignore: "old/**" } },
+      "documentation.ignore must be a list of globs; the default holds",
+    ],
+    [{ documentation: { ignore: [7] } }, "documentation.ignore must be a list of globs; the default holds"],
+    [{ documentation: { ignored: [] } }, "documentation.ignored is unknown; known is ignore"],
+    [{ documentation: [] }, "documentation must be an object; the defaults hold"],
+  ])("in %j are warned of", (content, warning) => {
+    const { path, read } = home()
+    const { ignoredDocuments, warnings } = read(content)
+    expect([ignoredDocuments, warnings]).toEqual([IGNORED_DOCUMENTS_DEFAULT, [`${path}: ${warning}`]])
+  })
+})
+
+test("a database that is named relative to the working folder is the same file for every process", () => {
+  const config = readConfig({ env: { SIGNALBOX_DB: "x.db" }, workingFolder: "/place/tree", home: "/home/me" })
+  expect(config.databasePath).toBe("/place/tree/x.db")
+  const named = readConfig({
+    env: {},
+    workingFolder: "/place/tree",
+    home: "/home/me",
+    databasePath: "../y.db",
+  })
+  expect(named.databasePath).toBe("/place/y.db")
 })

@@ -6,6 +6,7 @@ import type { Config } from "../config.ts"
 import { schemaVersionOf } from "../db/backup.ts"
 import { SCHEMA_VERSION } from "../db/migrations.ts"
 import { isActive } from "../domain/agent.ts"
+import { workAt } from "../domain/documentation.ts"
 import type { StoredModel } from "../domain/embedding.ts"
 import { hasHookFiles, hookFolder } from "../hook/files.ts"
 import { LISTING_ROWS_MAX } from "../limits.ts"
@@ -14,12 +15,16 @@ import { count, lines } from "../operations/markdown.ts"
 import { modelState } from "../operations/models.ts"
 import { packageVersion } from "../package-root.ts"
 import { listAgents } from "../store/agents.ts"
+import { listDocumentationBranches, listDocumentedRepositories } from "../store/documentation.ts"
+import { countBranchFiles } from "../store/documents.ts"
 import type { EmbeddingProgress } from "../store/embeddings.ts"
 import { listProcesses } from "../store/processes.ts"
 import { findProjectByKey, listProjectKeys } from "../store/projects.ts"
-import { listRepositories } from "../store/repositories.ts"
+import { findRepositoryById, listRepositories } from "../store/repositories.ts"
 import { listReservationsIn } from "../store/reservations.ts"
+import { figure } from "./indexing-work.ts"
 import { askListener, listenerOf } from "./listener.ts"
+import { visible } from "./memory-text.ts"
 import { progressJson, progressText } from "./model-follow.ts"
 import { bold, dim, green, type OutputOptions, printResult, red } from "./output.ts"
 
@@ -29,6 +34,18 @@ interface Activity {
   active_agents: number
   active_reservations: number
   embedding: Embedding
+  documentation: Documentation
+}
+
+/** What is searched, and what is being read or embedded now. */
+interface Documentation {
+  repositories: number
+  branches: number
+  files: number
+  chunks: number
+  /** Repositories that cannot be brought up to date. */
+  problems: number
+  indexing: { repository: string; phase: string; branch: string | null; done: number; total: number }[]
 }
 
 /** Who embeds memories, and who is to take over; null when nobody is. */
@@ -91,6 +108,7 @@ async function activityIn(config: Config): Promise<Activity> {
       active_agents: await countActiveAgents(app, nowMs),
       active_reservations: reservations,
       embedding: await embeddingIn(app),
+      documentation: await documentationIn(app, nowMs),
     }
   } finally {
     await app.close()
@@ -108,6 +126,33 @@ async function embeddingIn(app: App): Promise<Embedding> {
     active: shown(active, activeProgress),
     building: building && buildingProgress ? shown(building, buildingProgress) : null,
   }
+}
+
+async function documentationIn({ db }: App, nowMs: number): Promise<Documentation> {
+  const found: Documentation = {
+    repositories: 0,
+    branches: 0,
+    files: 0,
+    chunks: 0,
+    problems: 0,
+    indexing: [],
+  }
+  for (const { repositoryId, work, problem } of await listDocumentedRepositories(db)) {
+    found.repositories += 1
+    if (problem !== null) found.problems += 1
+    for (const { id } of await listDocumentationBranches(db, repositoryId)) {
+      const counts = await countBranchFiles(db, id)
+      found.branches += 1
+      found.files += counts.files - counts.problems
+      found.chunks += counts.chunks
+    }
+    const current = workAt(work, nowMs)
+    if (current === null) continue
+    const { phase, branch, done, total } = current
+    const repository = (await findRepositoryById(db, repositoryId))?.name ?? ""
+    found.indexing.push({ repository, phase, branch, done, total })
+  }
+  return found
 }
 
 async function countActiveAgents(app: App, nowMs: number): Promise<number> {
@@ -154,6 +199,7 @@ function statusText(status: Status): string {
             `${activity.active_reservations} in ${count(activity.repositories, "repository", "repositories")}`,
           ),
           line(activity.embedding.active.progress.total > 0, "Memories", embeddingText(activity.embedding)),
+          line(activity.documentation.chunks > 0, "Documentation", documentationText(activity.documentation)),
         ),
     line(
       hook.is_installed,
@@ -195,6 +241,28 @@ function embeddingText({ active, building }: Embedding): string {
   const { completed, failed, total } = building.progress
   const done = `${(completed + failed).toLocaleString("en-US")} of ${total.toLocaleString("en-US")} done`
   return `${now}; ${building.id} takes over, ${done}`
+}
+
+function documentationText({
+  repositories,
+  branches,
+  files,
+  chunks,
+  problems,
+  indexing,
+}: Documentation): string {
+  if (repositories === 0) return "none is searched; signalbox repos add connects a repository"
+  const where =
+    branches <= repositories
+      ? count(repositories, "repository", "repositories")
+      : `${count(branches, "branch", "branches")} of ${count(repositories, "repository", "repositories")}`
+  const work = indexing.map(({ repository, phase, done, total }) => {
+    const unit = phase === "embedding" ? "chunks" : "files"
+    return `; ${phase} ${visible(repository)}, ${figure(done)} of ${figure(total)} ${unit}`
+  })
+  const trouble = problems === 0 ? "" : red("; signalbox repos list says what cannot be read")
+  const figures = `${figure(files)} ${files === 1 ? "file" : "files"}, ${figure(chunks)} ${chunks === 1 ? "chunk" : "chunks"}`
+  return `${figures} in ${where}${work.join("")}${trouble}`
 }
 
 function perMinute(limit: number): string {

@@ -12,7 +12,7 @@ import { bold, cyan, dim, green, print } from "./output.ts"
 export async function welcome(config: Config, selection: Selection): Promise<void> {
   selectOperations(OPERATIONS, selection)
   print(
-    `${bold("signalbox")} ${packageVersion()}  ${dim("coordination and memory for coding agents, local and offline")}\n`,
+    `${bold("signalbox")} ${packageVersion()}  ${dim("coordination, memory and documentation for coding agents, local and offline")}\n`,
   )
   const started = performance.now()
   const server = await ServerClient.start({ SIGNALBOX_DB: config.databasePath }, config.workingFolder)

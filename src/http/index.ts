@@ -1,5 +1,6 @@
 /** The routes that the listener serves, in the order of the OpenAPI document. */
 
+import { documentationRoutes } from "./documentation.ts"
 import { hookRoute } from "./hook.ts"
 import { memoryRoutes } from "./memories.ts"
 import { memoryListRoutes } from "./memory-lists.ts"
@@ -9,7 +10,7 @@ import type { AnyRoute, PublicRoute } from "./route.ts"
 
 /** Returns the routes of the product's own APIs, for one listener. */
 export function productRoutes(): AnyRoute[] {
-  return [...memoryRoutes, ...memoryListRoutes, ...coordinationRoutes(), hookRoute]
+  return [...documentationRoutes, ...memoryRoutes, ...memoryListRoutes, ...coordinationRoutes(), hookRoute]
 }
 
 /**

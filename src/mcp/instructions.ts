@@ -25,6 +25,7 @@ export function serverInstructions(
 Mail: send-message takes agent ids from list-agents. Stay in a thread: use reply-message, or pass its thread_id. importance urgent and ack_required only when somebody must act now.
 Catch up: get-latest-updates, search-messages, summarize-thread, get-action-items.
 Memory: search-memories before you decide how something is done here; create-memory for what should outlast this session.
+Documentation: search-documentation answers from the docs of the connected repositories, with file and lines.
 Every error says what to do next. Ids in results stand on lines of their own ("Agent id: 2"); use them as they are.`
 }
 

@@ -5,13 +5,14 @@ import type { Database } from "../db/database.ts"
 import type { Repository } from "../domain/project.ts"
 import type { Embedders } from "../embed/embedders.ts"
 import type { Log } from "../log.ts"
-import type { MemoryIndex, SearchIndex } from "../search/index.ts"
+import type { DocumentIndex, MemoryIndex, SearchIndex } from "../search/index.ts"
 
 export interface App {
   config: Config
   db: Database
   search: SearchIndex
   memories: MemoryIndex
+  documents: DocumentIndex
   embedders: Embedders
   log: Log
   /** Milliseconds since 1970. */

@@ -6,17 +6,13 @@ import { touchAgent } from "../store/agents.ts"
 import { admitCall, admitOperation } from "./admission.ts"
 import type { App } from "./app.ts"
 import type { ActorContext, CallContext, Operation } from "./operation.ts"
-import { admitMemoryCall, admitToTenant } from "./tenants.ts"
+import { admitAdminCall, admitMemoryCall, admitToTenant } from "./tenants.ts"
 
 /** Returns the Markdown of a call's result; everything that a user can cause fails with an AppError. */
 export async function callOperation(app: App, operation: Operation, args: unknown): Promise<string> {
-  const context = operation.inRepository
-    ? await admitMemoryCall(app)
-    : await admitCall(app, operation.isSearch ? ["tool_calls", "searches"] : ["tool_calls"])
+  const context = await admitCaller(app, operation)
   const input = checkArguments(operation, args)
-  const admitted = operation.inRepository
-    ? await admitToTenant(context, input.repository_id as number | undefined)
-    : await admitOperation(operation, context, input)
+  const admitted = await admitToPlace(operation, context, input)
   // Any call shows that an agent is there. What writes says so in its own transaction (inTransaction),
   // which is gone again when the call fails.
   if (operation.effect === "read") await touchActor(admitted)
@@ -26,6 +22,29 @@ export async function callOperation(app: App, operation: Operation, args: unknow
     if (operation.effect !== "read") await touchActor(admitted)
     throw error
   }
+}
+
+/** Whether the caller may make such a call at all, and does not make too many. */
+async function admitCaller(app: App, operation: Operation): Promise<CallContext> {
+  if (operation.inRepository) return admitMemoryCall(app)
+  if (operation.onMachine) {
+    if (operation.needsAdmin) return admitAdminCall(app)
+    // What it brings with it is needed by few, and every server would load it to list its tools.
+    return (await import("./documentation-scope.ts")).admitDocumentationCall(app)
+  }
+  return admitCall(app, operation.isSearch ? ["tool_calls", "searches"] : ["tool_calls"])
+}
+
+/** Finds what the call is about, where it names a place. */
+async function admitToPlace(
+  operation: Operation,
+  context: CallContext,
+  input: Record<string, unknown>,
+): Promise<CallContext> {
+  if (operation.onMachine) return context
+  return operation.inRepository
+    ? admitToTenant(context, input.repository_id as number | undefined)
+    : admitOperation(operation, context, input)
 }
 
 async function touchActor({ app, actor, nowMs }: Partial<ActorContext> & CallContext): Promise<void> {

@@ -5,7 +5,14 @@ import { basename } from "node:path"
 import type { Database, Queries } from "../db/database.ts"
 import type { Repository } from "../domain/project.ts"
 import { AppError } from "../errors.ts"
-import { findWorkTree, isFolder, readRepositoryFacts, realpathOfNearest } from "../git/repository.ts"
+import {
+  findBareRepository,
+  findWorkTree,
+  isFolder,
+  readRepositoryFacts,
+  realpathOfNearest,
+  type WorkTree,
+} from "../git/repository.ts"
 import { findRepositoryByIdentity, insertRepository, listRepositories } from "../store/repositories.ts"
 
 /**
@@ -25,12 +32,12 @@ export async function connectWorkTree(
   }
   const known = await findRepositoryByIdentity(db, workTree.identityPath)
   if (known !== undefined) return known
-  const facts = await readRepositoryFacts(workTree)
-  return insertIfNew(
-    db,
-    { ...facts, rootPath: workTree.mainPath, identityPath: workTree.identityPath },
-    nowMs,
-  )
+  return connectGit(db, workTree, nowMs)
+}
+
+async function connectGit(db: Database, workTree: WorkTree, nowMs: number): Promise<Repository> {
+  const { mainPath: rootPath, identityPath } = workTree
+  return insertIfNew(db, { ...(await readRepositoryFacts(workTree)), rootPath, identityPath }, nowMs)
 }
 
 /** Connects a folder that somebody named: its repository, or the folder itself when it is in none. */
@@ -41,6 +48,8 @@ export async function connectFolder(db: Database, path: string, nowMs: number): 
   }
   const connected = await connectWorkTree(db, folder, nowMs)
   if (connected !== undefined) return connected
+  const bare = await findBareRepository(folder)
+  if (bare !== undefined) return connectGit(db, bare, nowMs)
   const facts = { name: basename(folder) || "root", defaultBranch: null, ignoreCase: false }
   return insertIfNew(db, { ...facts, rootPath: folder, identityPath: folder }, nowMs)
 }

@@ -20,7 +20,8 @@ export function startEmbeddingWorker(app: App): { close(): Promise<void> } {
   }
   const work = async () => {
     try {
-      if (await isWorkWaiting(app.db)) await embedWaiting(app, stop.signal)
+      if (await isWorkWaiting(app.db))
+        await embedWaiting(app, stop.signal, undefined, { withDocuments: false })
       later(LOOK_EVERY_MS)
     } catch (error) {
       if (!stop.signal.aborted) app.log.warn("memories could not be embedded", { error })

@@ -9,6 +9,11 @@ import {
   respondContact,
   setContactPolicy,
 } from "./contacts.ts"
+import {
+  connectRepositoryTool,
+  listRepositoriesTool,
+  searchDocumentationTool,
+} from "./documentation-tools.ts"
 import { macroClaimCycle, macroContactHandshake, macroPrepareThread, macroStartSession } from "./macros.ts"
 import {
   getMemoryStats,
@@ -83,4 +88,11 @@ export const MEMORY: readonly Operation[] = [
   getMemoryStats,
 ]
 
-export const OPERATIONS: readonly Operation[] = [...COORDINATION, ...MEMORY]
+/** The operations on documentation. */
+export const DOCUMENTATION: readonly Operation[] = [
+  searchDocumentationTool,
+  listRepositoriesTool,
+  connectRepositoryTool,
+]
+
+export const OPERATIONS: readonly Operation[] = [...COORDINATION, ...MEMORY, ...DOCUMENTATION]

@@ -34,6 +34,7 @@ import { findMemories, memoryTotals } from "../store/memories.ts"
 import { listEdgesFrom } from "../store/waypoints.ts"
 import { activeModel } from "./embedding.ts"
 import type { TenantContext } from "./operation.ts"
+import { embedQueryWithin } from "./query-embedding.ts"
 
 export interface MemorySearchRequest {
   query: string
@@ -96,9 +97,6 @@ const FOLLOWED_MAX = 16
 const REACHED_MAX = 40
 /** Ways that are followed from one memory; those that lead to it may be many more than its own eight. */
 const EDGES_FOLLOWED = 16
-/** How long a search waits for a model that is being loaded; then it goes by the words alone. */
-const MODEL_WAIT_MS = 5_000
-
 /** Finds the memories that answer a query best: a pure function of the database, the request and the time. */
 export async function searchMemories(
   context: TenantContext,
@@ -168,34 +166,12 @@ async function prepare(context: TenantContext, request: MemorySearchRequest): Pr
       await app.embedders.wordVectors().catch(() => () => null),
     ),
     model,
-    vector: request.using === "words" ? null : await vectorOf(context, model, query, weightOf),
+    vector: request.using === "words" ? null : await embedQueryWithin(app, model, query, weightOf),
   }
 }
 
 function formsOf(word: string): string[] {
   return [...new Set([word, ...irregularForms(word)])]
-}
-
-/** Embeds the query; null without its model, because words alone are a search as well. */
-async function vectorOf(
-  { app }: TenantContext,
-  model: StoredModel,
-  query: string,
-  weightOf: (word: string) => number,
-): Promise<Float32Array | null> {
-  let timer: NodeJS.Timeout | undefined
-  const tooLate = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), MODEL_WAIT_MS)
-  })
-  try {
-    const embedder = await Promise.race([app.embedders.load(model), tooLate])
-    return embedder === null ? null : await embedder.embedQuery(query, weightOf)
-  } catch (error) {
-    app.log.debug("a search went by words alone", { model: model.name, error })
-    return null
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 /** A memory that may match, before its text was read. */

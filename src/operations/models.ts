@@ -26,6 +26,7 @@ import {
 } from "../store/embeddings.ts"
 import { removeWaypointsOfModel } from "../store/waypoints.ts"
 import type { App } from "./app.ts"
+import { countWaitingChunks, embedAllDocuments, removeOldVectors } from "./documentation-embedding.ts"
 import { activeModel, storeEmbedding, withNeighbours } from "./embedding.ts"
 
 /** Memories that are embedded together, and cleaned up together. */
@@ -82,16 +83,25 @@ export async function isWorkWaiting(db: Queries): Promise<boolean> {
  * Does all the work that waits; any number of processes may do so at once, and any may be killed in the
  * middle: what is done is stored bit by bit, and nothing twice. Fails when a model cannot be loaded.
  */
-export async function embedWaiting(app: App, signal?: AbortSignal, onProgress?: OnProgress): Promise<void> {
+export async function embedWaiting(
+  app: App,
+  signal?: AbortSignal,
+  onProgress?: OnProgress,
+  { withDocuments = true }: { withDocuments?: boolean } = {},
+): Promise<void> {
   // A model that cannot be loaded must not keep the one that is to take its place from being built.
   const failure = await embedPending(app, signal, onProgress).catch((error: unknown) => error)
   for (let isSettled = false; !isSettled && !isStopped(signal); ) {
     const building = await findModelByState(app.db, "building")
     if (building === undefined) break
     await embedAll(app, building, listMissing, signal, onProgress)
+    if (withDocuments) await embedAllDocuments(app, building, () => isStopped(signal))
     isSettled = !isStopped(signal) && (await takeOver(app, building))
+    // Somebody else embeds them; whoever asked for this looks again.
+    if (!withDocuments && (await countWaitingChunks(app.db, building.id)) > 0) break
   }
   await cleanUp(app, signal)
+  if (!isStopped(signal)) await removeOldVectors(app)
   if (failure !== undefined && (await isPending(app.db))) throw failure
 }
 
@@ -173,6 +183,7 @@ async function takeOver(app: App, model: StoredModel): Promise<boolean> {
     const building = await findModelByState(tx, "building")
     if (building?.id !== model.id) return building === undefined
     if ((await listMissing(tx, model.id, 0, 1)).length > 0) return false
+    if ((await countWaitingChunks(tx, model.id)) > 0) return false
     await putModelState(tx, (await activeModel(tx)).id, "retired")
     await putModelState(tx, model.id, "active")
     return true

@@ -13,6 +13,7 @@ import type { App } from "./app.ts"
 export const TOOLSETS = {
   coordination: ["identity", "messaging", "file-reservations", "contacts", "search", "macros"],
   memory: ["memory"],
+  documentation: ["documentation"],
 } as const
 export type Toolset = keyof typeof TOOLSETS
 export type Category = (typeof TOOLSETS)[Toolset][number]
@@ -51,17 +52,21 @@ export interface Operation {
   opensProject: boolean
   /** Whether it is about a repository instead of a project: the one of `repository_id`, or the one around the server. */
   inRepository: boolean
+  /** Whether it is about everything that is connected on this machine, counted as the documentation API is. */
+  onMachine: boolean
+  /** Whether such a call changes the machine: it needs a key that may, and no other scope. */
+  needsAdmin: boolean
   /** The parameter that names the acting agent, if one does. */
   actor: string | undefined
   description: string
   input: z.ZodObject
-  run(context: ActorContext | TenantContext, input: Record<string, unknown>): Promise<unknown>
+  run(context: CallContext, input: Record<string, unknown>): Promise<unknown>
   markdown(result: unknown): string
 }
 
-type ContextOf<InRepository, Opens, Actor> = InRepository extends true
+type ContextOf<InRepository, OnMachine, Opens, Actor> = InRepository extends true
   ? TenantContext
-  : Opens extends true
+  : true extends OnMachine | Opens
     ? CallContext
     : Actor extends string
       ? ActorContext
@@ -71,6 +76,7 @@ interface Definition<
   Shape extends z.ZodRawShape,
   Result,
   InRepository extends boolean | undefined,
+  OnMachine extends boolean | undefined,
   Opens extends boolean | undefined,
   Actor extends (keyof Shape & string) | undefined,
 > {
@@ -82,10 +88,15 @@ interface Definition<
   isSearch?: boolean
   opensProject?: Opens
   inRepository?: InRepository
+  onMachine?: OnMachine
+  needsAdmin?: boolean
   actor?: Actor
   description: string
   input: z.ZodObject<Shape>
-  run(context: ContextOf<InRepository, Opens, Actor>, input: z.output<z.ZodObject<Shape>>): Promise<Result>
+  run(
+    context: ContextOf<InRepository, OnMachine, Opens, Actor>,
+    input: z.output<z.ZodObject<Shape>>,
+  ): Promise<Result>
   markdown(result: Result): string
 }
 
@@ -94,17 +105,20 @@ export function defineOperation<
   Shape extends z.ZodRawShape,
   Result,
   const InRepository extends boolean | undefined = undefined,
+  const OnMachine extends boolean | undefined = undefined,
   const Opens extends boolean | undefined = undefined,
   const Actor extends (keyof Shape & string) | undefined = undefined,
->(definition: Definition<Shape, Result, InRepository, Opens, Actor>): Operation {
+>(definition: Definition<Shape, Result, InRepository, OnMachine, Opens, Actor>): Operation {
   // The types of one operation's input and result matter only inside its definition; the catalogue
   // holds them all alike. What `run` gets is exactly what admission made for this definition.
   return {
     idempotent: false,
     isSearch: false,
+    needsAdmin: false,
     ...definition,
     opensProject: definition.opensProject ?? false,
     inRepository: definition.inRepository ?? false,
+    onMachine: definition.onMachine ?? false,
     actor: definition.actor,
   } as unknown as Operation
 }

@@ -1,7 +1,7 @@
 /** Tenants: the repository whose memories a call is about, and whether its key permits them. */
 
 import type { Queries } from "../db/database.ts"
-import { type ApiKey, hasMemoryScope, memoryScope, permitsMemory } from "../domain/api-key.ts"
+import { type ApiKey, hasMemoryScope, isAdmin, memoryScope, permitsMemory } from "../domain/api-key.ts"
 import type { Repository } from "../domain/project.ts"
 import { AppError } from "../errors.ts"
 import { findRepositoryById, findRepositoryByName } from "../store/repositories.ts"
@@ -20,6 +20,17 @@ export async function admitMemoryCall(app: App): Promise<CallContext> {
 }
 
 /**
+ * Authenticates a call that changes what this machine searches, and counts it with those about documentation; fails
+ * with `unauthenticated`, `forbidden` or `rate_limited`.
+ */
+export async function admitAdminCall(app: App): Promise<CallContext> {
+  const key = await authenticate(app)
+  if (!isAdmin(key.scopes)) throw forbidden("admin")
+  await countRequest(app, key, "documentation")
+  return { app, key, nowMs: app.now() }
+}
+
+/**
  * Finds the repository that a call names by id or by name, or the one around the working folder. Fails with
  * `not_found`, or with `forbidden` when the key does not permit its memories; a key that is bound to
  * repositories does not learn which others there are.
@@ -29,7 +40,7 @@ export async function admitToTenant(
   named: string | number | undefined,
 ): Promise<TenantContext> {
   const { app, key } = context
-  const repository = named === undefined ? app.homeRepository : await findTenant(app.db, named)
+  const repository = named === undefined ? app.homeRepository : await findNamedRepository(app.db, named)
   if (repository === undefined) {
     if (!key.scopes.includes("*")) throw forbidden(scopeWanted(key, named))
     if (named === undefined) {
@@ -44,7 +55,11 @@ export async function admitToTenant(
   return { ...context, repository }
 }
 
-async function findTenant(db: Queries, named: string | number): Promise<Repository | undefined> {
+/** Returns the repository of an id or, failing that, of a name. */
+export async function findNamedRepository(
+  db: Queries,
+  named: string | number,
+): Promise<Repository | undefined> {
   const text = String(named)
   const byId = /^[1-9]\d{0,14}$/.test(text) ? await findRepositoryById(db, Number(text)) : undefined
   return byId ?? (typeof named === "string" ? findRepositoryByName(db, named) : undefined)

@@ -38,6 +38,7 @@ describe("bash completes", () => {
   test("the commands below a command, and the values of an argument", () => {
     expect(offered("keys", "")).toEqual(["create", "list", "revoke"])
     expect(offered("override", "ap")).toEqual(["approve"])
+    expect(offered("repos", "")).toEqual(["add", "list", "sync", "remove"])
     expect(offered("install", "cl")).toEqual(["claude-code", "cline"])
     expect(offered("completion", "")).toEqual(["bash", "zsh", "fish"])
   })
@@ -48,6 +49,11 @@ describe("bash completes", () => {
     )
     expect(offered("override", "src/a.ts", "--re")).toEqual(["--reason"])
     expect(offered("keys", "list", "--")).toEqual(["--json", "--help", "--db"])
+    expect(offered("repos", "sync", "--"), "what is hidden is not offered").toEqual([
+      "--json",
+      "--help",
+      "--db",
+    ])
   })
 
   test("the values of an option, and leaves files to bash where they are open", () => {

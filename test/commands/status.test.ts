@@ -5,6 +5,7 @@ import { dirname, join } from "node:path"
 import BetterSqlite3 from "better-sqlite3"
 import { expect, onTestFinished, test } from "vitest"
 import { openAppAlone } from "../../src/app.ts"
+import { addRepositoryCommand } from "../../src/commands/repos.ts"
 import { reserveCommand } from "../../src/commands/reserve.ts"
 import { statusCommand } from "../../src/commands/status.ts"
 import { SCHEMA_VERSION } from "../../src/db/migrations.ts"
@@ -12,7 +13,9 @@ import { hookFolder } from "../../src/hook/files.ts"
 import { listenerPaths } from "../../src/http/listener-files.ts"
 import { RATES_DEFAULT } from "../../src/limits.ts"
 import { createLog } from "../../src/log.ts"
+import { putIndexingProblem, putIndexingWork } from "../../src/store/documentation.ts"
 import { insertProcess } from "../../src/store/processes.ts"
+import { commitFiles, git } from "../support/documentation.ts"
 import type { World } from "../support/world.ts"
 import { agentOf, type CommandSurroundings, configIn, presentWorld, run, runJson, server } from "./command.ts"
 
@@ -53,6 +56,47 @@ test("status counts the live servers, the active agents and the reservations tha
   expect(out).toContain("1 live session")
   expect(out).toContain("2 active in the last 30 minutes")
   expect(out).toContain("1 in 1 repository")
+})
+
+test("status shows what documentation is searched, and what is being read", async () => {
+  const where = presentWorld()
+  const app = await server(where, "one")
+  expect(await status(where)).toMatchObject({ activity: { documentation: { repositories: 0, files: 0 } } })
+  expect((await run(() => statusCommand(configIn(where), {}))).out).toMatch(
+    /- Documentation +none is searched/,
+  )
+  commitFiles(where.repositoryPath, { "a.md": "# A\n\nOne.\n", "b.md": "# B\n\nTwo.\n" })
+  git(where.repositoryPath, "branch", "next")
+  await run(() => addRepositoryCommand(configIn(where), ".", { branch: ["next"], json: true }))
+  const documentation = {
+    repositories: 1,
+    branches: 2,
+    files: 4,
+    chunks: 4,
+    problems: 0,
+    indexing: [] as object[],
+  }
+  expect(await status(where)).toMatchObject({ activity: { documentation } })
+  const work = {
+    phase: "embedding",
+    branch: null,
+    done: 1_000,
+    total: 2_000,
+    updatedAtMs: Date.now(),
+  } as const
+  await app.db.transaction("documentation:1", async (tx) => {
+    await putIndexingWork(tx, 1, work)
+    await putIndexingProblem(tx, 1, "it is gone")
+  })
+  const { updatedAtMs: _, ...shown } = work
+  expect(await status(where)).toMatchObject({
+    activity: {
+      documentation: { ...documentation, problems: 1, indexing: [{ repository: "repository", ...shown }] },
+    },
+  })
+  expect((await run(() => statusCommand(configIn(where), {}))).out).toContain(
+    "✓ Documentation 4 files, 4 chunks in 2 branches of 1 repository; embedding repository, 1,000 of 2,000 chunks; signalbox repos list says what cannot be read",
+  )
 })
 
 test("status tells a listener that is up from one that only left its record", async () => {

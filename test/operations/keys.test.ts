@@ -123,7 +123,7 @@ describe("a configured key that does not count", () => {
   test.each(cases)("%s: tools and resources still list, and every call answers the same", async (_, make) => {
     const { made, local, ada } = await keyRoom()
     const session = await made.session({ apiKey: await make(local, made) })
-    expect((await session.client.listTools()).tools).toHaveLength(38)
+    expect((await session.client.listTools()).tools).toHaveLength(41)
     expect((await session.client.listResourceTemplates()).resourceTemplates).toHaveLength(10)
     const text = await session.fail("send-message", { sender_name: "Ada", project_id: ada.projectId })
     expect(text).toMatch(new RegExp(`^Failed to send message: ${REFUSED}`))

@@ -268,7 +268,7 @@ describe("the definitions", () => {
 
   test("are ten, that clients see after those of coordination, with what they do", async () => {
     const { tools } = await (await world().session()).client.listTools()
-    const shown = tools.slice(28)
+    const shown = tools.slice(28, 38)
     expect(Object.fromEntries(shown.map(({ name, annotations }) => [name, annotations]))).toEqual(
       Object.fromEntries(
         Object.entries(HINTS).map(([name, [readOnlyHint, destructiveHint, idempotentHint]]) => [

@@ -176,7 +176,7 @@ describe.each(CLIENTS)("%s", (_, connect, era) => {
   test("lists exactly 28 tools of coordination and 10 of memory, and calls every one of them with success", async () => {
     const client = await connect(place())
     const tools = await client.tools()
-    expect(tools).toHaveLength(38)
+    expect(tools).toHaveLength(41)
     expect([...(await callEveryTool(client))].sort()).toEqual([...tools].sort())
     expect(client.era()).toBe(era)
   })

@@ -186,7 +186,7 @@ describe("what clients send", () => {
   ])("a line that is %s does not end the server", async (_, line) => {
     const server = await ServerProcess.start(place())
     server.write(`${line}\n`)
-    expect(await server.toolNames()).toHaveLength(38)
+    expect(await server.toolNames()).toHaveLength(41)
   })
 
   test("an unknown tool is a protocol error that names the tool", async () => {
@@ -201,7 +201,7 @@ describe("what clients send", () => {
   test("an unknown method is a protocol error and the server goes on", async () => {
     const server = await ServerProcess.start(place())
     await expect(server.request("tools/sing")).rejects.toMatchObject({ code: -32601 })
-    expect(await server.toolNames()).toHaveLength(38)
+    expect(await server.toolNames()).toHaveLength(41)
   })
 })
 

@@ -99,7 +99,7 @@ describe("a key that does not count", () => {
     async (_, key) => {
       const server = await ServerProcess.start(place(), { env: { SIGNALBOX_API_KEY: key } })
       const names = await server.toolNames()
-      expect(names).toHaveLength(38)
+      expect(names).toHaveLength(41)
       for (const name of names) {
         const action = name.replace(/^macro-/, "").replaceAll("-", " ")
         const text = await server.fail(name, {})
@@ -125,7 +125,7 @@ describe("a database that cannot be used", () => {
     expect(text.startsWith("Failed to register agent: "), text).toBe(true)
     expect(text).not.toContain("internal error")
     expect(text).toContain(databasePath)
-    expect(await server.toolNames()).toHaveLength(38)
+    expect(await server.toolNames()).toHaveLength(41)
     expect(await server.fail("register-agent", identity)).toBe(text)
     expect(await server.stop()).toEqual({ code: 0, signal: null })
     return text

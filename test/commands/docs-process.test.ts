@@ -1,0 +1,149 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process"
+import BetterSqlite3 from "better-sqlite3"
+import { describe, expect, test } from "vitest"
+import { openProcessLock } from "../../src/db/process-lock.ts"
+import { commitFiles, type Files } from "../support/documentation.ts"
+import { BINARY, environment, type Place, place } from "../support/server-process.ts"
+
+interface Ended {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+/** Starts the command line as a user does. */
+function start(where: Place, args: readonly string[]): { child: ChildProcess; ended: Promise<Ended> } {
+  const child = spawn(process.execPath, [BINARY, ...args], {
+    cwd: where.repository,
+    env: environment(where),
+    stdio: ["pipe", "pipe", "pipe"],
+  })
+  where.atEnd(() => void child.kill("SIGKILL"))
+  const said = { stdout: "", stderr: "" }
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].setEncoding("utf8").on("data", (part: string) => {
+      said[name] += part
+    })
+  }
+  return { child, ended: new Promise((resolve) => child.once("close", (code) => resolve({ code, ...said }))) }
+}
+
+/** Runs it to its end, with nothing on stdin. */
+function signalbox(where: Place, ...args: string[]): Promise<Ended> {
+  const { child, ended } = start(where, args)
+  child.stdin?.end()
+  return ended
+}
+
+/** So much documentation that reading it takes a while. */
+function manyFiles(count: number): Files {
+  const page = (number: number) =>
+    `# Page ${number}\n\n${Array.from({ length: 40 }, (_, index) => `Word${number} of paragraph ${index}, and what it says.\n`).join("\n")}`
+  return Object.fromEntries(Array.from({ length: count }, (_, number) => [`docs/${number}.md`, page(number)]))
+}
+
+interface Listed {
+  state: string
+  branches: { files: number; is_complete: boolean }[]
+}
+const list = async (where: Place) =>
+  JSON.parse((await signalbox(where, "repos", "list", "--json")).stdout) as Listed[]
+
+test("repos and docs work from a shell, and wrong use ends with 2", async () => {
+  const where = place()
+  commitFiles(where.repository, { "guide.md": "# Guide\n\nZebras run.\n" })
+  const found = await signalbox(where, "docs", "search", "where", "zebras", "run", "--json")
+  expect(found).toMatchObject({ code: 0, stderr: "" })
+  expect(JSON.parse(found.stdout)).toMatchObject({ results: [{ file: "guide.md" }] })
+  const plain = await signalbox(where, "docs", "search", "zebras")
+  expect(plain.stdout, "no colours and no links where no terminal is").not.toContain("\u001b")
+  expect(await signalbox(where, "repos", "remove", "repository")).toMatchObject({ code: 0 })
+  for (const wrong of [
+    ["docs", "search"],
+    ["docs", "search", "x", "--limit", "21"],
+    ["docs", "find"],
+    ["repos", "add"],
+    ["repos", "add", "http://example.com/x.git"],
+    ["repos", "remove"],
+  ])
+    expect(await signalbox(where, ...wrong), wrong.join(" ")).toMatchObject({ code: 2, stdout: "" })
+  for (const failing of [
+    ["docs", "search", "x", "--repository", "nowhere"],
+    ["repos", "add", "nowhere"],
+    ["repos", "sync", "nowhere"],
+    ["repos", "remove", "nowhere"],
+  ])
+    expect(await signalbox(where, ...failing), failing.join(" ")).toMatchObject({ code: 1, stdout: "" })
+})
+
+test.skipIf(process.platform === "win32")(
+  "Ctrl+C ends reading, and sync goes on where it stopped",
+  async () => {
+    const where = place()
+    commitFiles(where.repository, manyFiles(1_500))
+    const { child, ended } = start(where, ["repos", "add", "."])
+    const isReading = new Promise((resolve) =>
+      child.stderr?.on("data", (text: string) => text.includes("%, ") && resolve(undefined)),
+    )
+    await isReading
+    child.kill("SIGINT")
+    const { code, stdout, stderr } = await ended
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
+    expect(stderr).toContain("signalbox: stopped: repository is not read to the end.")
+    const [stopped] = await list(where)
+    const read = stopped?.branches[0]?.files ?? 0
+    expect(read).toBeGreaterThan(0)
+    expect(stopped).toMatchObject({ state: "waiting", branches: [{ is_complete: false }] })
+    const rest = await signalbox(where, "repos", "sync")
+    expect(rest).toMatchObject({ code: 0 })
+    expect(rest.stderr, "what was read is not read again").toContain(
+      `Reading repository (main): ${(1_500 - read).toLocaleString("en-US")} files\n`,
+    )
+    expect(await list(where)).toMatchObject([{ state: "searchable", branches: [{ files: 1_500 }] }])
+  },
+)
+
+const SILENCE = { code: 0, stdout: "", stderr: "" }
+
+describe.skipIf(process.platform === "win32")("in the background", () => {
+  test("it gives way to others, says nothing and ends with its stdin", async () => {
+    const where = place()
+    commitFiles(where.repository, manyFiles(1_500))
+    expect(await signalbox(where, "repos", "add", ".", "--no-sync")).toMatchObject({ code: 0 })
+    const { child, ended } = start(where, ["repos", "sync", "--background"])
+    const db = new BetterSqlite3(where.databasePath, { readonly: true })
+    const files = db.prepare("SELECT count(*) FROM documentation_files").pluck()
+    await expect.poll(() => files.get(), { timeout: 20_000 }).toBeGreaterThan(0)
+    db.close()
+    const nice = await niceOf(child.pid ?? 0)
+    child.stdin?.end()
+    expect(await ended).toEqual(SILENCE)
+    expect(nice).toBe(10)
+    expect(await list(where)).toMatchObject([{ state: "waiting", branches: [{ is_complete: false }] }])
+  })
+
+  test("it does all there is to do, and an open stdin does not keep it", async () => {
+    const where = place()
+    commitFiles(where.repository, manyFiles(3))
+    await signalbox(where, "repos", "add", ".", "--no-sync")
+    expect(await start(where, ["repos", "sync", "--background"]).ended).toEqual(SILENCE)
+    expect(await list(where)).toMatchObject([{ state: "searchable", branches: [{ files: 3 }] }])
+  })
+
+  test("it leaves the work to another process that is at it", async () => {
+    const where = place()
+    commitFiles(where.repository, manyFiles(3))
+    await signalbox(where, "repos", "add", ".", "--no-sync")
+    const lock = openProcessLock(`${where.databasePath}.indexing.lock`)
+    expect(lock.tryTake()).toBe(true)
+    expect(await start(where, ["repos", "sync", "--background"]).ended).toEqual(SILENCE)
+    lock.close()
+    expect(await list(where)).toMatchObject([{ state: "waiting" }])
+  })
+})
+
+function niceOf(pid: number): Promise<number> {
+  return new Promise((resolve) => {
+    execFile("ps", ["-o", "nice=", "-p", String(pid)], (_, stdout) => resolve(Number(stdout.trim())))
+  })
+}
