@@ -198,6 +198,12 @@ function limitTable(): string {
       ["metadata of a memory", `${limits.MEMORY_METADATA_JSON_BYTES_MAX / 1_024} KiB of JSON`],
       ["query for memories", `${figure(limits.MEMORY_QUERY_CHARS_MAX)} characters`],
       ["memories in one search, or on one page", `${limits.MEMORY_SEARCH_LIMIT_MAX}`],
+      ["question to the documentation", `${figure(limits.DOCUMENTATION_QUERY_CHARS_MAX)} characters`],
+      [
+        "passages in one answer",
+        `${limits.DOCUMENTATION_LIMIT_MAX}, each ${figure(limits.PASSAGE_CHARS_MAX)} characters, ${limits.PASSAGES_PER_FILE_MAX} of one file`,
+      ],
+      ["file of documentation", `${limits.DOCUMENT_BYTES_MAX / 1_000_000} MB`],
       ["one tool result", `${figure(limits.RESULT_CHARS_MAX)} characters, the rest on request`],
     ],
   )
