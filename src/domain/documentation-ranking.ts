@@ -4,6 +4,7 @@
  */
 
 import type { Candidate, PreparedQuery, PreparedTerm } from "./documentation-candidates.ts"
+import { differingBits } from "./quantise.ts"
 import { indexableWords } from "./query-text.ts"
 import { comparedForm } from "./ranking.ts"
 import { STOP_WORDS } from "./stop-words.ts"
@@ -83,6 +84,8 @@ const WORDS_MAX = 400
 const BLOCK_WORDS = 20
 /** Of the chunks of a file that is not small at all, some 3,000. */
 const FILE_CHUNKS_LOG = 8
+/** Of two vectors with more signs apart than this share the cosine is not taken. */
+const KIN_BITS_SHARE_MAX = 0.48
 /** Cosines of words between which they count more and more, from nothing to as much as the word itself. */
 const KIN_COSINE_MIN = 0.1
 const KIN_COSINE_FULL = 0.5
@@ -188,12 +191,15 @@ function has({ numbers }: PreparedTerm, number: number): boolean {
 class Kinship {
   readonly #query: PreparedQuery
   readonly #units: readonly (Float64Array | null)[]
+  readonly #bits: readonly (Uint32Array | null)[]
   readonly #places: ReadonlyMap<string, number>
   readonly #met = new Map<string, Float64Array | null>()
 
   constructor(query: PreparedQuery) {
     this.#query = query
-    this.#units = query.terms.map(({ word }) => query.vectorOf(word)?.unit() ?? null)
+    const vectors = query.terms.map(({ word }) => query.vectorOf(word))
+    this.#units = vectors.map((vector) => vector?.unit() ?? null)
+    this.#bits = vectors.map((vector) => vector?.bits() ?? null)
     this.#places = new Map(query.terms.map(({ word }, place) => [comparedForm(word), place]))
   }
 
@@ -252,14 +258,25 @@ class Kinship {
     const met = vector === null && place === undefined ? null : new Float64Array(this.#units.length)
     if (met !== null && vector !== null) {
       const range = KIN_COSINE_FULL - KIN_COSINE_MIN
-      for (const [at, unit] of this.#units.entries()) {
-        if (unit !== null) met[at] = clamp((vector.cosine(unit) - KIN_COSINE_MIN) / range)
+      const bits = vector.bits()
+      for (let at = 0; at < met.length; at++) {
+        const unit = this.#units[at] ?? null
+        if (unit === null || !mayBeKin(bits, this.#bits[at] ?? bits)) continue
+        met[at] = clamp((vector.cosine(unit) - KIN_COSINE_MIN) / range)
       }
     }
     if (met !== null && place !== undefined) met[place] = 1
     this.#met.set(word, met)
     return met
   }
+}
+
+/**
+ * Whether the signs of two vectors leave room for a cosine that counts. Nearly all pairs of words are far apart, and
+ * signs are told apart ten times as fast. Measured: below a share of 0.47 answers are lost, at 0.485 none.
+ */
+function mayBeKin(bits: Uint32Array, others: Uint32Array): boolean {
+  return differingBits(bits, 0, others) <= KIN_BITS_SHARE_MAX * 32 * bits.length
 }
 
 function wordsOf(text: string): string[] {

@@ -72,7 +72,8 @@ export function chunkTerms(chunk: ChunkText): { terms: Map<string, Uint8Array>; 
   addTerms(terms, chunk.title, TITLE, TITLE)
   for (const heading of chunk.headings) addTerms(terms, heading, HEADINGS, HEADINGS)
   const length =
-    addTerms(terms, withoutData(chunk.text), BODY, IDENTIFIERS) + addTerms(terms, chunk.context, BODY, IDENTIFIERS)
+    addTerms(terms, withoutData(chunk.text), BODY, IDENTIFIERS) +
+    addTerms(terms, chunk.context, BODY, IDENTIFIERS)
   return { terms, length }
 }
 

@@ -26,3 +26,15 @@ export function toBits(vector: Float32Array): Uint8Array {
   }
   return bits
 }
+
+/** Counts the bits in which numbers from a place on differ from others, 32 at a time. */
+export function differingBits(words: Uint32Array, from: number, others: Uint32Array): number {
+  let distance = 0
+  for (let at = 0; at < others.length; at++) {
+    let bits = (words[from + at] ?? 0) ^ (others[at] ?? 0)
+    bits -= (bits >>> 1) & 0x55555555
+    bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333)
+    distance += Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+  }
+  return distance
+}

@@ -61,6 +61,8 @@ export interface RankingTerm {
 export interface WordVector {
   /** Returns it brought to length 1. */
   unit(): Float64Array
+  /** Returns the signs of its components (see `toBits`), 32 in a number. */
+  bits(): Uint32Array
   /** Returns its cosine to a vector of length 1, in -1..1 but for rounding. */
   cosine(unit: Float64Array): number
 }

@@ -6,6 +6,7 @@
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
+import { toBits } from "../domain/quantise.ts"
 import { indexableText } from "../domain/query-text.ts"
 import type { WordVector, WordVectors } from "../domain/ranking.ts"
 import { WordCache } from "../domain/word-cache.ts"
@@ -188,6 +189,7 @@ class PieceVector implements WordVector {
   readonly #ids: readonly number[]
   /** The length of the sum of the rows. */
   readonly #length: number
+  #bits: Uint32Array | undefined
 
   constructor(table: Table, ids: readonly number[], length: number) {
     this.#table = table
@@ -197,6 +199,11 @@ class PieceVector implements WordVector {
 
   unit(): Float64Array {
     return sumOfRows(this.#table, this.#ids).map((x) => x / this.#length)
+  }
+
+  bits(): Uint32Array {
+    this.#bits ??= new Uint32Array(toBits(Float32Array.from(sumOfRows(this.#table, this.#ids))).buffer)
+    return this.#bits
   }
 
   cosine(unit: Float64Array): number {

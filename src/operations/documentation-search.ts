@@ -72,7 +72,7 @@ const NEAREST = 50
 /** For so many times as many chunks as results are wanted, what stands around them is read: some become no result. */
 const SURROUNDED_FACTOR = 3
 /** Chunks that are read before and behind such a one. */
-const AROUND = 8
+const AROUND = 4
 
 const cache = new AnswerCache<Omit<DocumentationAnswer, "isCached" | "notes">>()
 

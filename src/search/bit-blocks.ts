@@ -4,6 +4,8 @@
  * bits, and a slot with the number 0 is free.
  */
 
+import { differingBits } from "../domain/quantise.ts"
+
 /** Windows of one block. */
 export const BLOCK_SLOTS = 256
 /** Numbers of memories are 32 bits wide, in the byte order of the machine: a database stays on one. */
@@ -67,23 +69,11 @@ export function nearestInBlocks(
       const id = ids[slot] ?? 0
       if (id === 0 || (allowed !== undefined && !allowed.has(id))) continue
       found[count] = id
-      distances[count] = distanceAt(words, slot * width, query)
+      distances[count] = differingBits(words, slot * width, query)
       count++
     }
   }
   return nearestOf(found.subarray(0, count), distances.subarray(0, count), limit)
-}
-
-/** Counts the bits in which the words from `from` on differ from others, 32 at a time. */
-export function distanceAt(words: Uint32Array, from: number, query: Uint32Array): number {
-  let distance = 0
-  for (let at = 0; at < query.length; at++) {
-    let bits = (words[from + at] ?? 0) ^ (query[at] ?? 0)
-    bits -= (bits >>> 1) & 0x55555555
-    bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333)
-    distance += Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
-  }
-  return distance
 }
 
 /**

@@ -4,7 +4,8 @@
  * bits of 1,024 numbers; a slot of zeros is empty.
  */
 
-import { distanceAt, nearestOf, wordsIn, wordsOf } from "./bit-blocks.ts"
+import { differingBits } from "../domain/quantise.ts"
+import { nearestOf, wordsIn, wordsOf } from "./bit-blocks.ts"
 
 const SLOT_BITS = 10
 /** Numbers of one block. */
@@ -78,7 +79,7 @@ export function nearestDense(
       const at = (number - first) * width
       if (isEmptyAt(words, at, width)) continue
       found[count] = number
-      distances[count] = distanceAt(words, at, query)
+      distances[count] = differingBits(words, at, query)
       count++
     }
   }

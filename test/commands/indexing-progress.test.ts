@@ -1,14 +1,14 @@
-import { workAt } from "../../src/domain/documentation.ts"
 import { expect, test } from "vitest"
 import {
   createIndexingProgress,
   indexWithProgress,
   type ProgressOptions,
 } from "../../src/commands/indexing-progress.ts"
-import { percentOf} from "../../src/commands/indexing-work.ts"
+import { percentOf } from "../../src/commands/indexing-work.ts"
 import type { Screen } from "../../src/commands/progress.ts"
 import { openProcessLock } from "../../src/db/process-lock.ts"
 import type { IndexingWork } from "../../src/domain/documentation.ts"
+import { workAt } from "../../src/domain/documentation.ts"
 import { presentWorld, server } from "./command.ts"
 
 const work = (done: number, total: number, more: Partial<IndexingWork> = {}): IndexingWork => ({

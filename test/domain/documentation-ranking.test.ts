@@ -23,7 +23,11 @@ const KIN = new Map([
 ])
 
 function vector(x: number, y: number): WordVector {
-  return { unit: () => Float64Array.of(x, y), cosine: ([u = 0, v = 0]) => x * u + y * v }
+  return {
+    unit: () => Float64Array.of(x, y),
+    bits: () => new Uint32Array(1),
+    cosine: ([u = 0, v = 0]) => x * u + y * v,
+  }
 }
 
 interface Library {

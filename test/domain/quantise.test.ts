@@ -2,7 +2,7 @@
 
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { toBits, toInt8 } from "../../src/domain/quantise.ts"
+import { differingBits, toBits, toInt8 } from "../../src/domain/quantise.ts"
 import { cosine } from "../support/vectors.ts"
 
 const component = fc.float({ min: -1, max: 1, noNaN: true })
@@ -70,4 +70,18 @@ describe("the cosine of two vectors in whole numbers", () => {
       }),
     )
   })
+})
+
+it("counts the signs in which two differ, from any place on", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.nat(0xffffffff), { minLength: 2, maxLength: 8 }),
+      fc.nat(0xffffffff),
+      (words, other) => {
+        const ones = (value: number) => value.toString(2).replaceAll("0", "").length
+        const expected = ones(((words[1] ?? 0) ^ other) >>> 0)
+        expect(differingBits(Uint32Array.from(words), 1, Uint32Array.of(other))).toBe(expected)
+      },
+    ),
+  )
 })

@@ -32,6 +32,7 @@ const vectorOf = (word: string) => KIN.get(word) ?? null
 function vector(x: number, y: number): WordVector {
   return {
     unit: () => Float64Array.of(x, y),
+    bits: () => new Uint32Array(1),
     cosine: ([otherX = 0, otherY = 0]) => x * otherX + y * otherY,
   }
 }
@@ -91,6 +92,7 @@ describe("words", () => {
     const compared: string[] = []
     const query = prepareRanking(["redis", "cache"], COUNTS, (word) => ({
       unit: () => Float64Array.of(1),
+      bits: () => new Uint32Array(1),
       cosine: () => {
         compared.push(word)
         return 0.5

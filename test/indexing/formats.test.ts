@@ -2,12 +2,7 @@
 
 import fc from "fast-check"
 import { describe, expect, it, test } from "vitest"
-import {
-  type Format,
-  formatOf,
-  isGenerated,
-  readOutline,
-} from "../../src/indexing/formats.ts"
+import { type Format, formatOf, isGenerated, readOutline } from "../../src/indexing/formats.ts"
 import type { Outline } from "../../src/indexing/outline.ts"
 
 const FORMATS: Format[] = ["markdown", "mdx", "restructuredtext", "asciidoc", "html", "notebook", "text"]

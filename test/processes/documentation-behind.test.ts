@@ -38,7 +38,8 @@ test("whoever listens has documentation read behind, at first and when a branch 
   await signalbox(where, "repos", "add", ".", "--no-sync")
   const server = await ServerProcess.start(where, { env })
   await server.call("list-repositories", {})
-  const isRead = ({ state, chunks_without_vector: waiting }: Listed) => state === "searchable" && waiting === 0
+  const isRead = ({ state, chunks_without_vector: waiting }: Listed) =>
+    state === "searchable" && waiting === 0
   const first = await listedWhen(where, isRead)
   expect(first.branches).toMatchObject([{ chunks: 1 }])
   commitFiles(where.repository, { "other.md": "# Other\n\nGiraffes sleep.\n" })
