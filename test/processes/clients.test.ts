@@ -79,6 +79,7 @@ const CLIENTS: [string, (where: Place) => Promise<AnyClient>, string | undefined
 ]
 
 /** Calls every tool once, in the order in which two agents would; returns the names of those called. */
+
 async function callMemoryTools(call: (name: string, args: Record<string, unknown>) => Promise<string>) {
   const created = await call("create-memory", { content: "The login form keeps its cookies for a week." })
   const memory_id = textAfter(created, "Memory id")
@@ -155,6 +156,8 @@ async function callEveryTool(client: AnyClient): Promise<Set<string>> {
   await call("macro-contact-handshake", contact)
   await call("block-agent", { blocker_name: "Bob", blocked_name: "Ada", project_id })
   await callMemoryTools(call)
+  await call("connect-repository", { path_or_url: textAfter(await call("list-repositories", {}), "Root") })
+  await call("search-documentation", { query: "how does the login form work" })
   return called
 }
 
@@ -173,7 +176,7 @@ const RESOURCES = [
 ]
 
 describe.each(CLIENTS)("%s", (_, connect, era) => {
-  test("lists exactly 28 tools of coordination and 10 of memory, and calls every one of them with success", async () => {
+  test("lists exactly 28 tools of coordination, 10 of memory and 3 of documentation, and calls every one of them with success", async () => {
     const client = await connect(place())
     const tools = await client.tools()
     expect(tools).toHaveLength(41)
