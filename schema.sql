@@ -315,10 +315,11 @@ CREATE TABLE memory_waypoints (
 CREATE INDEX memory_waypoints_by_end ON memory_waypoints (to_id);
 CREATE INDEX memory_waypoints_by_repository ON memory_waypoints (repository_id, model_id);
 
--- A repository whose documentation is searched. clone_url is where signalbox cloned it from, null for what was
--- there before; last_number is the last number that one of its chunks got: they are never given twice.
--- vectors_version is a new number (memory_numbers) whenever chunks get vectors. work says what is being done with it, as JSON; problem what
--- kept the last look at it from succeeding. is_wanted is 0 when somebody has let it go: nothing of it is then kept.
+-- A repository whose documentation is searched. clone_url is where signalbox cloned it from, null for
+-- what was there before; last_number is the last number that one of its chunks got: they are never given
+-- twice. vectors_version is a new number (memory_numbers) whenever chunks get vectors. work says what is
+-- being done with it, as JSON; problem what kept the last look at it from succeeding. is_wanted is 0 when
+-- somebody has let it go: nothing of it is then kept.
 CREATE TABLE documentation_repositories (
   repository_id BIGINT PRIMARY KEY REFERENCES repositories (id),
   is_wanted INTEGER NOT NULL CHECK (is_wanted IN (0, 1)),

@@ -23,8 +23,8 @@ export const TOO_LARGE = `is larger than ${DOCUMENT_BYTES_MAX / 1_000_000} MB`
 export const MISSING = "is not in this clone: fetch it, then run signalbox repos sync"
 
 /**
- * Reads a file. Never fails: what cannot be read has a `problem`. The time that it takes grows in step with the size; what takes longer than
- * `DOCUMENT_READ_MS_MAX` all the same is given up between two steps.
+ * Reads a file. Never fails: what cannot be read has a `problem`. The time that it takes grows in step with the size;
+ * what takes longer than `DOCUMENT_READ_MS_MAX` all the same is given up between two steps.
  */
 export function readDocument(
   format: Format,

@@ -51,6 +51,7 @@ export async function putDocumentedRepository(
   await tx.run(documentationStatements.putRepository, [repositoryId, flag(isWanted), cloneUrl, remoteUrl])
 }
 
+/** Returns what is known of a repository's documentation, also when somebody has let it go. */
 export async function findDocumentedRepository(
   db: Queries,
   repositoryId: number,
@@ -65,6 +66,7 @@ export async function listDocumentedRepositories(db: Queries): Promise<Documente
   return rows.map(toDocumentedRepository)
 }
 
+/** Forgets that a repository's documentation is searched; its branches have to be gone. */
 export async function removeDocumentedRepository(tx: Queries, repositoryId: number): Promise<void> {
   await tx.run(documentationStatements.removeRepository, [repositoryId])
 }
@@ -79,6 +81,7 @@ export async function putIndexingWork(
   await tx.run(documentationStatements.putWork, [text, repositoryId])
 }
 
+/** Says what keeps a repository from being read; null when nothing does. */
 export async function putIndexingProblem(
   tx: Queries,
   repositoryId: number,
@@ -98,6 +101,7 @@ export async function takeChunkNumbers(tx: Queries, repositoryId: number, count:
   return (row?.number ?? 0) - count + 1
 }
 
+/** Returns a branch that is searched, or undefined when that one is not. */
 export async function findDocumentationBranch(
   db: Queries,
   repositoryId: number,

@@ -166,10 +166,12 @@ export async function putChangedAt(tx: Queries, branchId: number, path: string, 
   await tx.run(documentStatements.putChangedAt, [ms, branchId, path])
 }
 
+/** Takes a file out of a branch; its content stays until nobody has it. */
 export async function removeBranchFile(tx: Queries, branchId: number, path: string): Promise<void> {
   await tx.run(documentStatements.removeFile, [branchId, path])
 }
 
+/** Takes all files out of a branch; their contents stay until nobody has them. */
 export async function removeBranchFiles(tx: Queries, branchId: number): Promise<void> {
   await tx.run(documentStatements.removeFiles, [branchId])
 }
@@ -181,6 +183,7 @@ export interface BranchCounts {
   problems: number
 }
 
+/** Counts the files of a branch, their chunks, and those that could not be read. */
 export async function countBranchFiles(db: Queries, branchId: number): Promise<BranchCounts> {
   const counts = await db.get<BranchCounts & Record<string, number>>(documentStatements.countFiles, [
     branchId,
