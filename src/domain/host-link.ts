@@ -3,16 +3,7 @@
  * the remote; what is at none of them is linked as a file of this machine.
  */
 
-export const REMOTE_HOSTS = [
-  "github",
-  "gitlab",
-  "bitbucket",
-  "bitbucket-server",
-  "gitea",
-  "azure",
-  "sourcehut",
-] as const
-export type RemoteHost = (typeof REMOTE_HOSTS)[number]
+type RemoteHost = "github" | "gitlab" | "bitbucket" | "bitbucket-server" | "gitea" | "azure" | "sourcehut"
 
 /** What a link leads to. */
 export interface LinkTarget {
@@ -43,12 +34,6 @@ export function hostLink(target: LinkTarget): string {
   const host = remote && hostOf(remote)
   const link = remote && host && WRITERS[host](remote, { ...target, path: encodePath(target.path) })
   return link ?? fileLink(target)
-}
-
-/** Returns the kind of host that an address is at, or undefined when it is not known to be any. */
-export function remoteHostOf(remoteUrl: string): RemoteHost | undefined {
-  const remote = parseRemote(remoteUrl)
-  return remote && hostOf(remote)
 }
 
 interface Remote {

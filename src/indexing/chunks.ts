@@ -8,23 +8,18 @@ import { bestCuts } from "./chunk-cuts.ts"
 import { LineCosts } from "./chunk-lines.ts"
 import type { Block, Outline, Section } from "./outline.ts"
 
-/** How large a chunk is, in pieces: below `min` it is small, above `target` only to keep what belongs together. */
-export const CHUNK_PIECES = { min: 120, target: 240, max: 256 } as const
+/** How large a chunk is at most, in pieces: above `target` only to keep together what belongs together. */
+export const CHUNK_PIECES = { target: 240, max: 256 } as const
 
 /** What goes with something else, a heading or the header of a table, must leave that as much room. */
 const COMPANION_PIECES_MAX = CHUNK_PIECES.target / 2
 /** Lines between blocks that no block has, such as comments; more of them are not taken into a chunk. */
 const UNREAD_PIECES_MAX = 30
 
-/** Sections that become chunks together. */
+/** A section, with the headings before it that have no text of their own. */
 interface Passage {
   headings: readonly string[]
-  blocks: Block[]
-  from: number
-  to: number
-  /** Its headings are never fewer. */
-  depthMin: number
-  hasText: boolean
+  blocks: readonly Block[]
 }
 
 /** Lines that are not cut, unless it is one line that is too long for a chunk. */
@@ -42,25 +37,18 @@ interface Unit {
 /**
  * Cuts an outline into chunks, in order; `countPieces` is the tokenizer's count for a text.
  *
- * A chunk has at most 256 pieces, its context included and long data left out (see `withoutData`), as long as the pieces of a text are at most those of
- * its lines together; and at most 4,096 characters. It has at most 240 unless a block or the rest of a section
- * would be cut by that. Sections are not mixed; but a heading without a text of its own goes with what is below it,
- * and with `joinSmall` a passage of less than 120 pieces goes with the sections that follow it, up to 240, if
- * these are below the same heading: `headings` are then those that all have. Blocks above 256 pieces are cut at
- * their breaks, lines above that between sentences or words, in about equal parts; such a part of a line has
- * the line's number; the heading above a cut line goes with its first part. Every other text is its lines, word
- * for word, without blank ones at its ends; but encoded data of 200 characters and more is cut short, with an
- * ellipsis, in lines that it would make too long for a chunk.
+ * A chunk has at most 256 pieces, its context included and long data left out (see `withoutData`), as long as the
+ * pieces of a text are at most those of its lines together. It has at most 240 unless a block or the rest of a section
+ * would be cut by that. Sections are not mixed, however small: to join small ones finds fewer answers. But a heading
+ * without a text of its own goes with what is below it. Blocks above 256 pieces are cut at their breaks, lines above
+ * that between sentences or words, in about equal parts; such a part of a line has the line's number, and the heading
+ * above the line goes with its first part. Every other text is its lines, word for word, without blank ones at its ends.
  * The time grows with the text.
  */
-export function chunkOutline(
-  outline: Outline,
-  countPieces: (text: string) => number,
-  { joinSmall = true }: { joinSmall?: boolean } = {},
-): Chunk[] {
+export function chunkOutline(outline: Outline, countPieces: (text: string) => number): Chunk[] {
   const costs = new LineCosts(outline.lines, countPieces, CHUNK_PIECES.max)
   let before: Part | undefined
-  return passagesOf(outline.sections, costs, joinSmall).flatMap(({ headings, blocks }) =>
+  return passagesOf(outline.sections).flatMap(({ headings, blocks }) =>
     runsOf(unitsOf(blocks, costs), costs).flatMap((run) =>
       cutRun(run, costs).map((part) => {
         const own = withoutBlankEnds(part, costs.lines)
@@ -79,50 +67,29 @@ function gapBetween(before: Part | undefined, part: Part, lines: readonly string
   return isBlank ? part.from - before.to + 1 : null
 }
 
-function passagesOf(sections: readonly Section[], costs: LineCosts, joinSmall: boolean): Passage[] {
+function passagesOf(sections: readonly Section[]): Passage[] {
   const passages: Passage[] = []
-  for (const section of sections) {
-    const next = passageOf(section)
-    if (next === null) continue
+  for (const { headings, blocks } of sections) {
+    if (blocks.length === 0) continue
     const last = passages.at(-1)
-    const common = last === undefined ? 0 : commonLength(last.headings, next.headings)
-    const isBelow = common > 0 && common === last?.headings.length && common < next.headings.length
-    if (last !== undefined && isBelow && !last.hasText) {
-      passages[passages.length - 1] = { ...next, from: last.from, blocks: [...last.blocks, ...next.blocks] }
-    } else if (last !== undefined && joinSmall && common >= last.depthMin && areSmall(last, next, costs)) {
-      last.headings = last.headings.slice(0, common)
-      last.blocks.push(...next.blocks)
-      last.to = next.to
-      last.hasText = true
-    } else passages.push(next)
+    const leadsHere = last !== undefined && !hasText(last) && isBelow(headings, last.headings)
+    const own = { headings, blocks: [...(leadsHere ? last.blocks : []), ...blocks] }
+    if (leadsHere) passages[passages.length - 1] = own
+    else passages.push(own)
   }
   return passages
 }
 
-function passageOf({ headings, blocks }: Section): Passage | null {
-  const first = blocks[0]
-  const last = blocks.at(-1)
-  if (first === undefined || last === undefined) return null
-  return {
-    headings,
-    blocks: [...blocks],
-    from: first.from,
-    to: last.to,
-    depthMin: headings.length - 1,
-    hasText: blocks.some(({ kind }) => kind !== "heading"),
-  }
+function hasText({ blocks }: Passage): boolean {
+  return blocks.some(({ kind }) => kind !== "heading")
 }
 
-function commonLength(left: readonly string[], right: readonly string[]): number {
-  const length = left.findIndex((heading, at) => heading !== right[at])
-  return length < 0 ? left.length : length
-}
-
-function areSmall(left: Passage, right: Passage, costs: LineCosts): boolean {
+/** Whether headings lead on from others; a section before the first heading leads nowhere. */
+function isBelow(headings: readonly string[], above: readonly string[]): boolean {
   return (
-    costs.of(left.from, left.to) < CHUNK_PIECES.min &&
-    costs.of(left.to, right.from) <= UNREAD_PIECES_MAX &&
-    costs.of(left.from, right.to) <= CHUNK_PIECES.target
+    above.length > 0 &&
+    headings.length > above.length &&
+    above.every((heading, at) => heading === headings[at])
   )
 }
 

@@ -38,7 +38,7 @@ export function readDocument(
   try {
     const outline = readOutline(format, decoded.text)
     if (performance.now() > untilMs) return nothing("takes too long to read")
-    const chunks = chunkOutline(outline, countPieces, { joinSmall: false })
+    const chunks = chunkOutline(outline, countPieces)
     if (performance.now() > untilMs) return nothing("takes too long to read")
     return { title: outline.title, chunks, problem: null }
   } catch (error) {

@@ -74,7 +74,10 @@ const SURROUNDED_FACTOR = 3
 /** Chunks that are read before and behind such a one. */
 const AROUND = 4
 
-const cache = new AnswerCache<Omit<DocumentationAnswer, "isCached" | "notes">>()
+/** What can be answered again, for as long as nothing has changed that it depends on. */
+type FoundAnswer = Omit<DocumentationAnswer, "isCached" | "notes">
+
+const cache = new AnswerCache<FoundAnswer>()
 
 /**
  * Finds the passages that answer a question best. Fails with `not_found` for an unknown repository or branch, and
@@ -86,9 +89,14 @@ export async function searchDocumentation(
 ): Promise<DocumentationAnswer> {
   for (let attempt = 1; ; attempt += 1) {
     const { branches, notes } = await searchedBranches(context, request)
+    const key = await answerKey(context.app, request, branches)
+    const known = cache.get(context.app.db, key)
+    if (known !== undefined) return { ...known, isCached: true, notes }
     const answer = await answerFrom(context.app, request, branches)
     // A branch that turned to another commit meanwhile would give texts of the one under links to the other.
-    if (attempt === ATTEMPTS_MAX || (await areUnchanged(context.app, branches))) return { ...answer, notes }
+    const isOfOneState = await areUnchanged(context.app, branches)
+    if (isOfOneState) cache.put(context.app.db, key, answer)
+    if (isOfOneState || attempt === ATTEMPTS_MAX) return { ...answer, isCached: false, notes }
   }
 }
 
@@ -103,29 +111,32 @@ async function areUnchanged({ db }: App, branches: readonly SearchedBranch[]): P
   return true
 }
 
-async function answerFrom(
-  app: App,
-  request: DocumentationRequest,
+/** Returns all that an answer depends on. */
+async function answerKey(
+  { db }: App,
+  { query, limit, using }: DocumentationRequest,
   branches: readonly SearchedBranch[],
-): Promise<Omit<DocumentationAnswer, "notes">> {
-  const model = await activeModel(app.db)
+): Promise<string> {
   const state = branches.map(({ repository, branch, documented }) => [
     ...[branch.id, branch.version, documented.vectorsVersion],
     // They stand in the results too.
     ...[repository.name, documented.cloneUrl ?? documented.remoteUrl],
   ])
-  const key = JSON.stringify([request.query, request.limit, request.using ?? "", model.id, state])
-  const known = cache.get(app.db, key)
-  if (known !== undefined) return { ...known, isCached: true }
+  return JSON.stringify([query, limit, using ?? "", (await activeModel(db)).id, state])
+}
+
+async function answerFrom(
+  app: App,
+  request: DocumentationRequest,
+  branches: readonly SearchedBranch[],
+): Promise<FoundAnswer> {
+  const model = await activeModel(app.db)
   const found = await Promise.all(branches.map((searched) => searchBranch(app, model, request, searched)))
   const best = found
     .flatMap(({ passages }) => passages)
     .sort((one, other) => other.passage.score - one.passage.score)
     .slice(0, request.limit)
-  const results = best.map(resultOf)
-  const answer = { results, total: found.reduce((sum, { total }) => sum + total, 0) }
-  if (await areUnchanged(app, branches)) cache.put(app.db, key, answer)
-  return { ...answer, isCached: false }
+  return { results: best.map(resultOf), total: found.reduce((sum, { total }) => sum + total, 0) }
 }
 
 interface FoundPassage {

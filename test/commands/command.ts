@@ -1,6 +1,6 @@
 /** Commands run within the test: their configuration, and what they print. */
 
-import { onTestFinished } from "vitest"
+import { expect, onTestFinished } from "vitest"
 import { openApp } from "../../src/app.ts"
 import { type Config, readConfig } from "../../src/config.ts"
 import type { Agent } from "../../src/domain/agent.ts"
@@ -93,4 +93,11 @@ export interface Shown {
   agent_name: string
   seconds_left: number
   reason: string | null
+}
+
+/** Runs a command that must fail with a code; returns its text. */
+export async function refusal(code: string, work: () => Promise<void>): Promise<string> {
+  const { error } = await run(work)
+  expect(error?.code, error?.text).toBe(code)
+  return error?.text ?? ""
 }

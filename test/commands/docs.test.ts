@@ -19,7 +19,7 @@ import {
   QUESTION,
 } from "../support/documentation.ts"
 import type { World } from "../support/world.ts"
-import { type CommandSurroundings, configIn, presentWorld, run, runJson, server } from "./command.ts"
+import { type CommandSurroundings, configIn, presentWorld, refusal, run, runJson, server } from "./command.ts"
 
 /** A world in whose repository documentation is committed, and not read yet. */
 function documentedWorld(): World {
@@ -34,13 +34,6 @@ const search = (where: World, query: string, options: DocsSearchOptions = {}, at
 /** Searches as a person does; returns what is printed. */
 const ask = async (where: World, query: string, options: DocsSearchOptions = {}) =>
   (await run(() => searchDocsCommand(configIn(where), query.split(" "), options))).out
-
-/** Runs a command that must fail with a code; returns its text. */
-async function refusal(code: string, work: () => Promise<void>): Promise<string> {
-  const { error } = await run(work)
-  expect(error?.code, error?.text).toBe(code)
-  return error?.text ?? ""
-}
 
 /** Keeps what commands say beside their results, until the test ends. */
 function listenToStderr(): { text: string } {

@@ -2,7 +2,7 @@
 
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { hostLink, type LinkTarget, REMOTE_HOSTS, remoteHostOf } from "../../src/domain/host-link.ts"
+import { hostLink, type LinkTarget } from "../../src/domain/host-link.ts"
 
 const COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -149,21 +149,6 @@ describe("the repository at a host", () => {
     ...["git@ssh.dev.azure.com:v3/org/p", "https://git hub.com/o/n", "https://github.com<script>/o/n"],
   ])("is at none for %j, and the file is linked", (remoteUrl) => {
     expect(link(remoteUrl)).toBe("file:///home/ada/project/docs/a.md#L3-L9")
-  })
-
-  test("is of every kind there is", () => {
-    const urls = [
-      "github.com/a/b",
-      "gitlab.com/a/b",
-      "bitbucket.org/a/b",
-      "x.example/scm/a/b",
-      "codeberg.org/a/b",
-    ]
-    const kinds = [...urls, "dev.azure.com/o/p/_git/b", "git.sr.ht/~a/b"].map((url) =>
-      remoteHostOf(`https://${url}`),
-    )
-    expect(kinds).toEqual(REMOTE_HOSTS)
-    expect(remoteHostOf("https://git.example/a/b")).toBeUndefined()
   })
 })
 

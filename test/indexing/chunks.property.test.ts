@@ -48,11 +48,11 @@ const heading = fc
 const markdown = fc
   .array(fc.oneof({ weight: 3, arbitrary: block }, { weight: 2, arbitrary: heading }), { maxLength: 15 })
   .map((parts) => parts.join("\n\n"))
-const cases = fc.record({ markdown, joinSmall: fc.boolean() })
+const cases = fc.record({ markdown })
 
-function cut({ markdown, joinSmall }: { markdown: string; joinSmall: boolean }) {
+function cut({ markdown }: { markdown: string }) {
   const outline = readMarkdown(markdown, { isMdx: false })
-  return { outline, chunks: chunkOutline(outline, countPieces, { joinSmall }) }
+  return { outline, chunks: chunkOutline(outline, countPieces) }
 }
 
 test("no chunk has more than 256 pieces with its context, or 4,096 characters, or is empty", () => {
@@ -126,7 +126,7 @@ test("a chunk's headings lead to every section that it has lines of", () => {
         )
         const withText = sections.filter(({ blocks }) => blocks.length > 1)
         for (const section of withText) expect(section.headings.slice(0, headings.length)).toEqual(headings)
-        if (!given.joinSmall) expect(withText.length).toBeLessThanOrEqual(1)
+        expect(withText.length).toBeLessThanOrEqual(1)
       }
     }),
   )

@@ -6,8 +6,7 @@ import { readMarkdown } from "../../src/indexing/markdown.ts"
 
 const countWords = (text: string) => text.match(/\S+/g)?.length ?? 0
 const outlineOf = (lines: readonly string[]) => readMarkdown(lines.join("\n"), { isMdx: false })
-const chunk = (lines: readonly string[], options?: { joinSmall: boolean }) =>
-  chunkOutline(outlineOf(lines), countWords, options)
+const chunk = (lines: readonly string[]) => chunkOutline(outlineOf(lines), countWords)
 const spans = (...args: Parameters<typeof chunk>) =>
   chunk(...args).map(({ lineStart, lineEnd }) => [lineStart, lineEnd])
 const words = (count: number) => Array(count).fill("w").join(" ")
@@ -23,7 +22,7 @@ describe("sections", () => {
     ])
   })
 
-  test("that are small are joined with those that follow below the same heading", () => {
+  test("are never joined, however small they are", () => {
     const lines = [
       "# A",
       words(20),
@@ -36,29 +35,16 @@ describe("sections", () => {
       "## E",
       words(20),
     ]
-    const joined = chunk(lines)
-    expect(joined.map(({ lineStart, lineEnd, headings }) => [lineStart, lineEnd, headings])).toEqual([
-      [1, 8, ["A"]],
-      [9, 10, ["A", "E"]],
-    ])
-    expect(spans(lines, { joinSmall: false })).toEqual([1, 3, 5, 7, 9].map((line) => [line, line + 1]))
-  })
-
-  test("are not joined above 240 pieces, nor with what is below another heading", () => {
-    expect(spans(["# A", words(100), "## B", words(136)])).toEqual([[1, 4]])
-    expect(spans(["# A", words(100), "## B", words(137)])).toHaveLength(2)
-    expect(spans(["# A", words(150), "## B", words(20), "# C", words(20)])).toHaveLength(3)
+    expect(spans(lines)).toEqual([1, 3, 5, 7, 9].map((line) => [line, line + 1]))
   })
 
   test("of no text but a heading go with what is below them, however large that is", () => {
-    for (const joinSmall of [true, false]) {
-      const chunks = chunk(["# A", "## B", words(200), "", words(200)], { joinSmall })
-      expect(chunks.map(({ lineStart, lineEnd }) => [lineStart, lineEnd])).toEqual([
-        [1, 3],
-        [5, 5],
-      ])
-      expect(chunks[0]?.headings).toEqual(["A", "B"])
-    }
+    const chunks = chunk(["# A", "## B", words(200), "", words(200)])
+    expect(chunks.map(({ lineStart, lineEnd }) => [lineStart, lineEnd])).toEqual([
+      [1, 3],
+      [5, 5],
+    ])
+    expect(chunks[0]?.headings).toEqual(["A", "B"])
   })
 
   test("without text give no chunk, and one of only a heading gives one", () => {
