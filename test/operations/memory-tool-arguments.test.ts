@@ -5,34 +5,8 @@ import { toolDefinition } from "../../src/mcp/definitions.ts"
 import { MEMORY, OPERATIONS } from "../../src/operations/index.ts"
 import { actionOf, type Operation } from "../../src/operations/operation.ts"
 import { selectOperations } from "../../src/operations/selection.ts"
-import { type Session, textAfter, world } from "../support/world.ts"
-
-/** The id of no memory. */
-const NO_ID = "0192f5a0-7b3c-7c4e-9d2f-0123456789ab"
-
-/** The tools on one memory, then those on many, with the arguments that they cannot do without. */
-const ON_ONE: [tool: string, args: Record<string, unknown>][] = [
-  ["get-memory", {}],
-  ["update-memory", { content: "taken over" }],
-  ["reinforce-memory", {}],
-  ["get-memory-waypoints", {}],
-  ["delete-memory", {}],
-]
-const ON_MANY: typeof ON_ONE = [
-  ["create-memory", { content: "x" }],
-  ["search-memories", { query: "x" }],
-  ["list-memories", {}],
-  ["prune-memories", { dry_run: false, threshold: 1 }],
-  ["get-memory-stats", {}],
-]
-const toolsOn = (id: string): typeof ON_ONE => [
-  ...ON_MANY,
-  ...ON_ONE.map(([tool, args]): [string, Record<string, unknown>] => [tool, { ...args, memory_id: id }]),
-]
-
-async function create(session: Session, content: string, more: object = {}): Promise<string> {
-  return textAfter(await session.call("create-memory", { content, ...more }), "Memory id")
-}
+import { create, NO_ID, ON_ONE, toolsOn } from "../support/memory-tools.ts"
+import { world } from "../support/world.ts"
 
 describe("arguments", () => {
   test.each(toolsOn(NO_ID))(

@@ -6,36 +6,10 @@ import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import type { Plan } from "../../src/domain/api-key.ts"
 import { createKey } from "../../src/operations/keys.ts"
+import { create, NO_ID, ON_MANY, ON_ONE, toolsOn } from "../support/memory-tools.ts"
 import { type Session, textAfter, type World, world } from "../support/world.ts"
 
 const MINUTE_MS = 60_000
-/** The id of no memory. */
-const NO_ID = "0192f5a0-7b3c-7c4e-9d2f-0123456789ab"
-
-/** The tools on one memory, then those on many, with the arguments that they cannot do without. */
-const ON_ONE: [tool: string, args: Record<string, unknown>][] = [
-  ["get-memory", {}],
-  ["update-memory", { content: "taken over" }],
-  ["reinforce-memory", {}],
-  ["get-memory-waypoints", {}],
-  ["delete-memory", {}],
-]
-const ON_MANY: typeof ON_ONE = [
-  ["create-memory", { content: "x" }],
-  ["search-memories", { query: "x" }],
-  ["list-memories", {}],
-  ["prune-memories", { dry_run: false, threshold: 1 }],
-  ["get-memory-stats", {}],
-]
-const toolsOn = (id: string): typeof ON_ONE => [
-  ...ON_MANY,
-  ...ON_ONE.map(([tool, args]): [string, Record<string, unknown>] => [tool, { ...args, memory_id: id }]),
-]
-
-async function create(session: Session, content: string, more: object = {}): Promise<string> {
-  return textAfter(await session.call("create-memory", { content, ...more }), "Memory id")
-}
-
 async function keyOf(session: Session, scopes: string[], plan: Plan = "starter"): Promise<string> {
   const request = { name: "test", environment: "live", plan, expiresAtMs: null, scopes } as const
   return (await createKey(session.app, request)).text
