@@ -54,7 +54,7 @@ CREATE TABLE agents (
 CREATE INDEX agents_by_session ON agents (session);
 
 -- The server processes that were alive when they were last looked at. identity_mark tells a process
--- from a later one with the same pid. Whoever meets a dead one removes it.
+-- from a later one with the same pid. The process that meets a dead one removes it.
 CREATE TABLE server_processes (
   id INTEGER PRIMARY KEY,
   pid BIGINT NOT NULL,
@@ -75,7 +75,8 @@ CREATE TABLE session_anchors (
 );
 CREATE INDEX session_anchors_by_anchor ON session_anchors (anchor);
 
--- What the hook has told a session, so that it tells it once.
+-- What the hook has told a session, so that it tells it once; and as agent:<id> the agents that another session has
+-- taken up from it, which it gets back when it returns.
 CREATE TABLE session_notices (
   session TEXT NOT NULL,
   notice TEXT NOT NULL,
@@ -289,7 +290,7 @@ CREATE TABLE memory_embeddings (
   number BIGINT NOT NULL,
   PRIMARY KEY (memory_id, model_id)
 );
--- What was embedded since somebody looked.
+-- What was embedded since the last look.
 CREATE INDEX memory_embeddings_by_number ON memory_embeddings (model_id, number);
 CREATE INDEX memory_embeddings_pending ON memory_embeddings (model_id, memory_id) WHERE status = 'pending';
 CREATE INDEX memory_embeddings_by_model ON memory_embeddings (model_id, status);

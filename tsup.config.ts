@@ -1,15 +1,24 @@
-import { copyFileSync, rmSync } from "node:fs"
+import { copyFileSync, existsSync, readdirSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { defineConfig, type Options } from "tsup"
 import { licences, replaceModule } from "./scripts/bundle.ts"
+import { removeBelow } from "./scripts/removal.ts"
 
 type Plugin = NonNullable<Options["esbuildPlugins"]>[number]
 
 // Not by tsup itself, whose two builds run side by side.
-rmSync("dist", { recursive: true, force: true })
+const DIST = fileURLToPath(new URL("dist", import.meta.url))
+if (existsSync(DIST)) for (const name of readdirSync(DIST)) removeBelow(DIST, join(DIST, name))
 
 const bundle: Options = {
-  // The hook's fallback is an entry of its own: the hook in the data folder imports it from here.
-  entry: { cli: "src/cli.ts", "hook-alone": "src/hook/alone.ts" },
+  // The hook's fallback is an entry of its own: the hook in the data folder imports it from here. So is what reads
+  // large documents, because it is a process of its own.
+  entry: {
+    cli: "src/cli.ts",
+    "hook-alone": "src/hook-alone.ts",
+    "document-reader": "src/document-reader.ts",
+  },
   format: "esm",
   silent: true,
   target: "node20",
@@ -44,7 +53,7 @@ const ONNX_RUNTIME = "node_modules/onnxruntime-web/dist"
  */
 const worker: Options = {
   ...bundle,
-  entry: { "transformers-worker": "src/embed/transformers-worker.ts" },
+  entry: { "transformers-worker": "src/embed/transformers/worker.ts" },
   splitting: false,
   noExternal: [/./],
   esbuildPlugins: [

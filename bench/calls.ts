@@ -1,5 +1,8 @@
 /** What a tool call costs, next to an echo over the same SDK and transport. */
 
+import { literalPrefix } from "../src/domain/glob/literal.ts"
+import { openDatabase } from "../src/operations/database.ts"
+import { insertReservation } from "../src/store/coordination/reservations.ts"
 import type { Lab } from "./support/lab.ts"
 import { median, quantile, timed } from "./support/numbers.ts"
 import { type Finding, ratioFinding } from "./support/report.ts"
@@ -19,7 +22,7 @@ export const note = `**calls.** The round trip of one tool call over stdio, one 
 interface Scenario {
   what: string
   tool: string
-  fill(client: StdioClient): Promise<Calls>
+  fill(client: StdioClient, databasePath: string): Promise<Calls>
 }
 interface Calls {
   next(index: number): Record<string, unknown>
@@ -33,13 +36,14 @@ const SCENARIOS: readonly Scenario[] = [
   {
     what: "reserve-file-paths, tree of 1,000",
     tool: "reserve-file-paths",
-    fill: (client) =>
-      fillReservations(client, treePattern, (index) => `${treeFolder(index)}/new-${index}.ts`),
+    fill: (client, databasePath) =>
+      fillReservations(client, databasePath, treePattern, (index) => `${treeFolder(index)}/new-${index}.ts`),
   },
   {
     what: "reserve-file-paths, folder of 1,000",
     tool: "reserve-file-paths",
-    fill: (client) => fillReservations(client, folderPattern, (index) => `src/components/new-${index}.tsx`),
+    fill: (client, databasePath) =>
+      fillReservations(client, databasePath, folderPattern, (index) => `src/components/new-${index}.tsx`),
   },
 ]
 
@@ -50,8 +54,9 @@ export async function run(lab: Lab): Promise<Finding[]> {
 }
 
 async function measure(lab: Lab, scenario: Scenario): Promise<Finding[]> {
-  const ours = await StdioClient.connect(lab.ours(lab.path("signalbox.db"), lab.workTree()))
-  const calls = await scenario.fill(ours)
+  const databasePath = lab.path("signalbox.db")
+  const ours = await StdioClient.connect(lab.ours(databasePath, lab.workTree()))
+  const calls = await scenario.fill(ours, databasePath)
   let answer = ""
   let index = 0
   const timeOurs = async () => {
@@ -142,6 +147,7 @@ async function fillInbox(client: StdioClient): Promise<Calls> {
 
 async function fillReservations(
   client: StdioClient,
+  databasePath: string,
   patternOf: (index: number) => string,
   wanted: (index: number) => string,
 ): Promise<Calls> {
@@ -155,10 +161,19 @@ async function fillReservations(
     path_pattern,
     duration_seconds: 28_800,
   })
-  for (let index = 0; index < 1_000; index += 1) {
-    const holder = others[index % OTHERS] ?? ada
-    await client.call("reserve-file-paths", reservation(holder, patternOf(index)))
-  }
+  // All agents of one client are one session, which may not hold that many patterns.
+  const db = await openDatabase(databasePath)
+  const nowMs = Date.now()
+  await db.transaction("bench", async (tx) => {
+    for (let index = 0; index < 1_000; index += 1) {
+      const { id, ...holder } = others[index % OTHERS] ?? ada
+      const pathPattern = patternOf(index)
+      const rest = { exclusive: true, reason: null, expiresAtMs: nowMs + 28_800_000, pathPattern }
+      const prefixKey = literalPrefix(pathPattern)
+      await insertReservation(tx, { ...rest, ...holder, agentId: id, prefixKey }, nowMs)
+    }
+  })
+  await db.close()
   return {
     next: (index) => reservation(ada, wanted(index)),
     undo: (answer) =>

@@ -55,7 +55,7 @@ export async function run(lab: Lab): Promise<Finding[]> {
   ]
 }
 
-/** One of those who want the same files. */
+/** One of the sessions that want the same files. */
 class Rival {
   readonly #client: StdioClient
   readonly #random: () => number

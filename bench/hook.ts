@@ -2,13 +2,13 @@
 
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs"
-import { Agent, request } from "node:http"
+import { cpSync, mkdirSync } from "node:fs"
+import { Agent } from "node:http"
 import { dirname, join } from "node:path"
-import { openDatabase } from "../src/app.ts"
-import { literalPrefix } from "../src/domain/glob.ts"
-import { HOOK_PATH, hookHeaders } from "../src/hook/wire.ts"
-import { insertReservation } from "../src/store/reservations.ts"
+import { literalPrefix } from "../src/domain/glob/literal.ts"
+import { openDatabase } from "../src/operations/database.ts"
+import { insertReservation } from "../src/store/coordination/reservations.ts"
+import { ask, type Listener, listenerOf, type Place, payloadFor } from "./support/hook-call.ts"
 import type { Lab } from "./support/lab.ts"
 import { median, quantile, timed } from "./support/numbers.ts"
 import { type Finding, ms, plainFinding, ratioFinding } from "./support/report.ts"
@@ -25,12 +25,6 @@ const NODE_RATIO_MAX = 1.3
 const DECISION_P99_MS_MAX = 5
 
 export const note = `**hook.** The whole process, from spawn to exit with the payload on stdin, of an edit that is allowed: the shell form (curl and its watchdog included) and the Node form, both asking a listener, against a bare \`node -e 0\`, all in the environment that the benchmark was started in, as a client hands on its own; medians of ${ROUNDS} rounds in turns. "Decision" is what the listener says that one took (Server-Timing), "with transport" the whole request over a kept connection, beside ${RESERVATIONS.toLocaleString("en-US")} reservations of ${HOLDERS} agents in ${FOLDERS} folders (files, globs, subtrees, braces): a third each edits of the session's own file, of a new file, of a file that another agent holds; ${DECISIONS} in all.`
-
-interface Place {
-  databasePath: string
-  workTree: string
-  projectId: number
-}
 
 export async function run(lab: Lab): Promise<Finding[]> {
   const databasePath = lab.path("signalbox.db")
@@ -76,34 +70,6 @@ async function fill(
     }
   })
   await db.close()
-}
-
-interface Listener {
-  url: string
-  token: string
-}
-
-async function listenerOf(databasePath: string): Promise<Listener> {
-  const file = databasePath.replace(/\.db$/, ".listener.json")
-  while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 50))
-  return JSON.parse(readFileSync(file, "utf8")) as Listener
-}
-
-function payloadFor(place: Place, path: string): string {
-  return JSON.stringify({
-    session_id: "bench",
-    transcript_path: "/tmp/transcript.jsonl",
-    cwd: place.workTree,
-    permission_mode: "default",
-    hook_event_name: "PreToolUse",
-    tool_name: "Edit",
-    tool_input: {
-      file_path: join(place.workTree, path),
-      old_string: "a".repeat(400),
-      new_string: "b".repeat(400),
-    },
-    tool_use_id: "toolu_1",
-  })
 }
 
 async function wholeProcess(lab: Lab, launch: Launch, place: Place): Promise<Finding[]> {
@@ -159,7 +125,7 @@ async function runHook(
   if (code !== 0 || stderr !== "") throw new Error(`the hook ended with ${code}: ${stderr}`)
 }
 
-async function decisions({ url, token }: Listener, place: Place): Promise<Finding[]> {
+async function decisions(listener: Listener, place: Place): Promise<Finding[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const times: number[] = []
   const roundTrips: number[] = []
@@ -173,7 +139,7 @@ async function decisions({ url, token }: Listener, place: Place): Promise<Findin
     const payload = payloadFor(place, kinds[(index + 300) % kinds.length] ?? "")
     let ownMs = 0
     const timeMs = await timed(async () => {
-      ownMs = await ask(agent, url, token, place, payload)
+      ownMs = (await ask(agent, listener, place, payload)).ownMs
     })
     if (index < 0) continue
     times.push(ownMs)
@@ -187,31 +153,4 @@ async function decisions({ url, token }: Listener, place: Place): Promise<Findin
     plainFinding("hook: decision, median", ms(median(times))),
     plainFinding("hook: decision, p99", ms(p99), `<= ${DECISION_P99_MS_MAX} ms`, p99 <= DECISION_P99_MS_MAX),
   ]
-}
-
-/** Asks for one decision; returns what the listener says it took, in milliseconds. */
-async function ask(agent: Agent, url: string, token: string, place: Place, payload: string): Promise<number> {
-  const headers = {
-    ...hookHeaders({
-      client: "claude-code",
-      event: "pre-edit",
-      folder: place.workTree,
-      projectFolder: undefined,
-      parentPid: undefined,
-      namedSession: undefined,
-      sessionId: undefined,
-      agentName: undefined,
-      projectKey: undefined,
-    }),
-    Authorization: `Bearer ${token}`,
-    "Content-Type": "application/json",
-  }
-  const asked = request(new URL(HOOK_PATH, url), { method: "POST", headers, agent })
-  asked.end(payload)
-  const [response] = (await once(asked, "response")) as [import("node:http").IncomingMessage]
-  let text = ""
-  for await (const part of response.setEncoding("utf8")) text += part
-  if (response.statusCode !== 200 || text.includes("not checked"))
-    throw new Error(`${response.statusCode} ${text}`)
-  return Number(/dur=([\d.]+)/.exec(String(response.headers["server-timing"]))?.[1])
 }

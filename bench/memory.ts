@@ -1,8 +1,8 @@
 /** One tenant's memories at three sizes: creating, searching and everything else, in process and over HTTP. */
 
-import { createMemory, readMemory } from "../src/operations/memories.ts"
-import { type MemorySearchRequest, searchMemories } from "../src/operations/memory-search.ts"
-import { memoryStatistics, pruneMemories } from "../src/operations/memory-upkeep.ts"
+import { createMemory, readMemory } from "../src/operations/memory/memories.ts"
+import { type MemorySearch, searchMemories } from "../src/operations/memory/search.ts"
+import { memoryStatistics, pruneMemories } from "../src/operations/memory/upkeep.ts"
 import type { Lab } from "./support/lab.ts"
 import { type CorpusQuestion, corpusQuestions, memoryAt } from "./support/memory-corpus.ts"
 import { MemoryServer } from "./support/memory-server.ts"
@@ -85,8 +85,8 @@ async function timeSearches({ store, server }: Bench): Promise<SearchTimes> {
   const times = Object.fromEntries(SEARCHES.map((name) => [name, [] as number[]])) as SearchTimes
   const questions = [...corpusQuestions(WARM_UP_QUESTIONS, 8), ...corpusQuestions(QUESTIONS, 7)]
   let found = 0
-  const search = async (request: MemorySearchRequest) => {
-    found += (await searchMemories(store.context(), request)).results.length
+  const search = async (request: MemorySearch) => {
+    found += (await searchMemories(store.context(), request)).data.length
   }
   for (const [index, question] of questions.entries()) {
     const plain = requestOf(question)
@@ -96,7 +96,7 @@ async function timeSearches({ store, server }: Bench): Promise<SearchTimes> {
       ours: () => search(plain),
       byTag: () => search({ ...plain, tags: [question.tag] }),
       bySector: () => search({ ...plain, sector: question.sector }),
-      bySalience: () => search({ ...plain, salienceMin: SALIENCE_MIN }),
+      bySalience: () => search({ ...plain, min_salience: SALIENCE_MIN }),
       http: () => server.client.ask("POST", "/search", body),
       baseline: async () => store.baseline.search(question.text, vector),
     }
@@ -109,8 +109,8 @@ async function timeSearches({ store, server }: Bench): Promise<SearchTimes> {
   return times
 }
 
-function requestOf({ text }: CorpusQuestion): MemorySearchRequest {
-  return { query: text, limit: LIMIT, tags: [], salienceMin: 0, maxHops: HOPS }
+function requestOf({ text }: CorpusQuestion): MemorySearch {
+  return { query: text, limit: LIMIT, expand_waypoints: true, max_hops: HOPS }
 }
 
 function searchFindings(size: number, times: SearchTimes): Finding[] {
@@ -131,15 +131,14 @@ function searchFindings(size: number, times: SearchTimes): Finding[] {
 async function otherFindings({ store, server }: Bench, size: number): Promise<Finding[]> {
   const random = seeded(size)
   const { client } = server
-  const pruning = { threshold: PRUNE_THRESHOLD, dryRun: true }
-  const prunedOverHttp = { threshold: PRUNE_THRESHOLD, dry_run: true }
+  const pruning = { threshold: PRUNE_THRESHOLD, dry_run: true }
   const work: [what: string, count: number, run: () => Promise<unknown>][] = [
     ["get", READS, () => readMemory(store.context(), pick(store.uuids, random))],
     ["get over HTTP", READS, () => client.ask("GET", `/${pick(store.uuids, random)}`)],
     ["statistics", OVERVIEWS, () => memoryStatistics(store.context())],
     ["statistics over HTTP", OVERVIEWS, () => client.ask("GET", "/stats")],
     ["prune, dry run", OVERVIEWS, () => pruneMemories(store.context(), pruning)],
-    ["prune, dry run over HTTP", OVERVIEWS, () => client.ask("POST", "/prune", prunedOverHttp)],
+    ["prune, dry run over HTTP", OVERVIEWS, () => client.ask("POST", "/prune", pruning)],
   ]
   const findings: Finding[] = []
   for (const [what, count, run] of work) findings.push(pairFinding(size, what, await timesOf(count, run)))
@@ -150,8 +149,8 @@ async function createFindings({ store, server }: Bench, size: number, fromIndex:
   let index = fromIndex
   const inProcess = await timesOf(CREATES, async () => {
     const { content, tags } = memoryAt(index++)
-    const { memory } = await createMemory(store.context(), { content, tags })
-    if (memory.embeddingStatus !== "completed") throw new Error("a memory was not embedded at once")
+    const memory = await createMemory(store.context(), { content, tags })
+    if (memory.embedding_status !== "completed") throw new Error("a memory was not embedded at once")
   })
   const { timesMs, elapsedMs } = await server.create(CLIENTS, CREATES_PER_CLIENT, index)
   const perSecond = timesMs.length / (elapsedMs / 1_000)

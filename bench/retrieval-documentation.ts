@@ -5,16 +5,17 @@
 
 import { join } from "node:path"
 import { openAppAlone } from "../src/app.ts"
-import { readConfig } from "../src/config.ts"
+import { readConfig } from "../src/config/config.ts"
 import { HttpServer } from "../src/http/server.ts"
 import type { App } from "../src/operations/app.ts"
-import { connectRepository } from "../src/operations/documentation-repositories.ts"
-import { type DocumentationRequest, searchDocumentation } from "../src/operations/documentation-search.ts"
-import { runIndexing } from "../src/operations/indexing.ts"
+import { commandCall } from "../src/operations/caller.ts"
+import { runIndexing } from "../src/operations/documentation/indexing.ts"
+import { connectRepository } from "../src/operations/documentation/repositories.ts"
+import { type DocumentationSearch, searchDocumentation } from "../src/operations/documentation/search.ts"
 import { localKey, localKeyText } from "../src/operations/keys.ts"
 import { servedHttp } from "../src/serve.ts"
-import { findDocumentationBranch } from "../src/store/documentation.ts"
-import { listBranchFiles, listChunks } from "../src/store/documents.ts"
+import { findDocumentationBranch } from "../src/store/documentation/documentation.ts"
+import { listBranchFiles, listChunks } from "../src/store/documentation/documents.ts"
 import {
   type DocumentQuestion,
   openQuestionSets,
@@ -80,7 +81,7 @@ export async function measureDocumentation(dataFolder: string, folder: string): 
   const app = await openAppAlone(readConfig({ env, workingFolder: folder, home: folder }))
   const served = servedHttp(app)
   const urlOf = (port: number) => `http://127.0.0.1:${port}`
-  const server = await HttpServer.listen(0, (port) => served.makeHttp(urlOf(port), () => {}), app.log)
+  const server = await HttpServer.listen(0, (port) => served.makeHttp({ url: urlOf(port) }), app.log)
   const client = new KeptClient(`${urlOf(server.port)}/api/v1/documentation`, await localKeyText(app))
   try {
     const measured: Measured[] = []
@@ -98,11 +99,16 @@ async function connect(app: App, client: KeptClient, set: QuestionSet): Promise<
   const { id, name } = await connectRepository(app, { target: set.root, name: set.name, branches: [] })
   if ((await runIndexing(app, { repositoryIds: [id] })) !== "done") throw new Error(`${name} is not indexed`)
   const inProcess =
-    (using?: DocumentationRequest["using"]): Search =>
+    (using?: DocumentationSearch["using"]): Search =>
     async (query) => {
-      const context = { app, key: await localKey(app), nowMs: app.now() }
+      const context = { ...commandCall(app), key: await localKey(app), nowMs: app.now() }
       const { results } = await searchDocumentation(context, { query, limit: LIMIT, repository: name, using })
-      return results.map((result) => ({ ...result, text: result.content }))
+      return results.map(({ line_start: lineStart, line_end: lineEnd, ...result }) => ({
+        ...result,
+        lineStart,
+        lineEnd,
+        text: result.content,
+      }))
     }
   const modes: Searched["modes"] = [
     ["text only", inProcess("words")],

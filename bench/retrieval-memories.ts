@@ -5,11 +5,12 @@
 
 import { join } from "node:path"
 import { openAppAlone } from "../src/app.ts"
-import { readConfig } from "../src/config.ts"
+import { readConfig } from "../src/config/config.ts"
 import type { App } from "../src/operations/app.ts"
+import { commandCall } from "../src/operations/caller.ts"
 import { localKey } from "../src/operations/keys.ts"
-import { createMemory } from "../src/operations/memories.ts"
-import { type MemorySearchRequest, searchMemories } from "../src/operations/memory-search.ts"
+import { createMemory } from "../src/operations/memory/memories.ts"
+import { type MemorySearch, searchMemories } from "../src/operations/memory/search.ts"
 import type { TenantContext } from "../src/operations/operation.ts"
 import { insertRepository } from "../src/store/repositories.ts"
 import { interval, RESAMPLES } from "./support/intervals.ts"
@@ -19,11 +20,11 @@ import { quantile } from "./support/numbers.ts"
 const LIMIT = 10
 
 /** What is compared; each adds one thing to the one before. */
-const MODES: [name: string, request: Partial<MemorySearchRequest>][] = [
-  ["text only", { maxHops: 0, using: "words" }],
-  ["vectors only", { maxHops: 0, using: "vectors" }],
-  ["fused", { maxHops: 0 }],
-  ["fused with waypoints", { maxHops: 3 }],
+const MODES: [name: string, request: Partial<MemorySearch>][] = [
+  ["text only", { max_hops: 0, using: "words" }],
+  ["vectors only", { max_hops: 0, using: "vectors" }],
+  ["fused", { max_hops: 0 }],
+  ["fused with waypoints", { max_hops: 3 }],
 ]
 
 /** What one search found for one question. */
@@ -58,11 +59,11 @@ export async function measureMemories(dataPath: string, folder: string): Promise
     for (const question of conversation.questions) {
       asked.push(question)
       for (const [index, [, mode]] of MODES.entries()) {
-        const request = { query: question.text, limit: LIMIT, tags: [], salienceMin: 0, maxHops: 0, ...mode }
+        const request = { query: question.text, limit: LIMIT, expand_waypoints: true, max_hops: 0, ...mode }
         const fromMs = performance.now()
         const found = await searchMemories(context, request)
         times[index]?.push(performance.now() - fromMs)
-        const turns = found.results.map(({ memory }) => turnOf.get(memory.uuid) ?? "")
+        const turns = found.data.map((memory) => turnOf.get(memory.id) ?? "")
         scores[index]?.push(scoreOf(turns, question.evidence))
       }
     }
@@ -81,15 +82,15 @@ async function tenantFor(app: App, { name }: Conversation): Promise<TenantContex
       nowMs,
     ),
   )
-  return { app, key, nowMs, repository }
+  return { ...commandCall(app), key, nowMs, repository }
 }
 
 /** Stores the turns in order; returns which memory is which turn. */
 async function remember(context: TenantContext, { name, turns }: Conversation): Promise<Map<string, string>> {
   const turnOf = new Map<string, string>()
   for (const { id, text } of turns) {
-    const { memory } = await createMemory(context, { content: text, tags: [name], metadata: { turn: id } })
-    turnOf.set(memory.uuid, id)
+    const memory = await createMemory(context, { content: text, tags: [name], metadata: { turn: id } })
+    turnOf.set(memory.id, id)
   }
   return turnOf
 }

@@ -4,9 +4,8 @@
  * docs-questions/*.jsonl.
  */
 
-import { existsSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { existsSync, statSync, writeFileSync } from "node:fs"
+import { makeTemporaryFolder, remove } from "../scripts/removal.ts"
 import { measureDocumentation } from "./retrieval-documentation.ts"
 import { measureMemories } from "./retrieval-memories.ts"
 
@@ -17,12 +16,12 @@ if (dataPath === undefined || !existsSync(dataPath)) {
   )
   process.exit(0)
 }
-const folder = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-retrieval-")))
+const folder = makeTemporaryFolder()
 try {
   const measure = statSync(dataPath).isDirectory() ? measureDocumentation : measureMemories
   const report = await measure(dataPath, folder)
   console.log(report)
   if (resultsPath !== undefined) writeFileSync(resultsPath, report)
 } finally {
-  rmSync(folder, { recursive: true, force: true })
+  remove(folder)
 }

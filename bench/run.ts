@@ -2,10 +2,12 @@
 
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
+import * as budgets from "./budgets.ts"
 import * as calls from "./calls.ts"
 import * as contention from "./contention.ts"
 import * as documentation from "./documentation.ts"
 import * as hook from "./hook.ts"
+import * as hostile from "./hostile.ts"
 import * as memory from "./memory.ts"
 import * as memoryContention from "./memory-contention.ts"
 import * as search from "./search.ts"
@@ -24,9 +26,11 @@ const BENCHMARKS: Record<string, Benchmark> = {
   search,
   contention,
   hook,
+  budgets,
   memory,
   "memory-contention": memoryContention,
   documentation,
+  hostile,
 }
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(BENCHMARKS)

@@ -1,12 +1,12 @@
 /** Searching 100,000 messages, next to the bare full-text index. */
 
 import BetterSqlite3 from "better-sqlite3"
-import { openDatabase } from "../src/app.ts"
 import type { Database } from "../src/db/database.ts"
-import { parseQuery } from "../src/domain/query-text.ts"
+import { parseQuery } from "../src/domain/text/query-text.ts"
+import { openDatabase } from "../src/operations/database.ts"
 import { sqliteSearch } from "../src/search/sqlite.ts"
-import { insertMessage } from "../src/store/messages.ts"
-import { addToThread, insertThread } from "../src/store/threads.ts"
+import { insertMessage } from "../src/store/coordination/messages.ts"
+import { addToThread, insertThread } from "../src/store/coordination/threads.ts"
 import { queries, type Text, texts } from "./support/corpus.ts"
 import type { Lab } from "./support/lab.ts"
 import { quantile, timed } from "./support/numbers.ts"

@@ -16,7 +16,7 @@ export function replaceModule(name: string, file: string): Plugin {
   }
 }
 
-/** Returns an esbuild plugin that writes the licence texts of all bundled packages to `file`: whoever ships code ships its licence too. */
+/** Returns an esbuild plugin that writes the licence texts of all bundled packages to `file`: shipped code needs its licence with it. */
 export function licences(file: string): Plugin {
   return {
     name: "licences",
@@ -35,12 +35,24 @@ export function licences(file: string): Plugin {
   }
 }
 
-function licenceOf(folder: string): string {
+/** Packages that are published without the text of their licence, and where we keep it. */
+const KEPT_TEXTS = new Map([
+  ["onnxruntime-common", "scripts/licences/onnxruntime.txt"],
+  ["onnxruntime-web", "scripts/licences/onnxruntime.txt"],
+])
+
+/** Returns a package's name, version and licence with its text; throws where there is none, since it may not be shipped then. */
+export function licenceOf(folder: string): string {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Record<
     string,
     string
   >
-  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
-  const text = file !== undefined ? readFileSync(join(folder, file), "utf8") : ""
-  return `${"=".repeat(80)}\n${name} ${version} (${license})\n${"=".repeat(80)}\n\n${text.trim()}\n`
+  const own = readdirSync(folder).find((entry) => /^(licen[cs]e|copying)/i.test(entry))
+  const file = own === undefined ? KEPT_TEXTS.get(name ?? "") : join(folder, own)
+  const text = file === undefined ? "" : readFileSync(file, "utf8").trim()
+  if (text === "")
+    throw new Error(
+      `${folder} has no licence text: keep that of ${name} in scripts/licences, and name it in scripts/bundle.ts`,
+    )
+  return `${"=".repeat(80)}\n${name} ${version} (${license})\n${"=".repeat(80)}\n\n${text}\n`
 }

@@ -5,16 +5,16 @@
  */
 
 import { spawn } from "node:child_process"
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { openAppAlone } from "../src/app.ts"
-import { readConfig } from "../src/config.ts"
+import { readConfig } from "../src/config/config.ts"
 import type { HttpApp } from "../src/http/app.ts"
 import { HttpServer } from "../src/http/server.ts"
 import { localKeyText } from "../src/operations/keys.ts"
 import { servedHttp } from "../src/serve.ts"
+import { makeTemporaryFolder, remove } from "./removal.ts"
 
 const SUITE = "@modelcontextprotocol/conformance"
 const RUNS = [
@@ -94,7 +94,7 @@ async function serve(folder: string): Promise<{ url: string; close(): Promise<vo
     },
   })
   const urlOf = (port: number) => `http://127.0.0.1:${port}`
-  const makeHttp = (port: number) => withKey(served.makeHttp(urlOf(port), () => {}))
+  const makeHttp = (port: number) => withKey(served.makeHttp({ url: urlOf(port) }))
   const server = await HttpServer.listen(0, makeHttp, app.log)
   return {
     url: urlOf(server.port),
@@ -106,7 +106,7 @@ async function serve(folder: string): Promise<{ url: string; close(): Promise<vo
   }
 }
 
-/** Prints one run and returns its failures that nobody expected. */
+/** Prints one run and returns its unexpected failures. */
 function report(
   run: (typeof RUNS)[number],
   checks: readonly Check[],
@@ -125,7 +125,7 @@ function report(
   return surprising
 }
 
-const folder = mkdtempSync(join(tmpdir(), "signalbox-conformance-"))
+const folder = makeTemporaryFolder()
 const server = await serve(folder)
 try {
   const expected = readExpected()
@@ -142,5 +142,5 @@ try {
   process.exitCode = surprises + stale.length === 0 ? 0 : 1
 } finally {
   await server.close()
-  rmSync(folder, { recursive: true, force: true })
+  remove(folder)
 }

@@ -3,29 +3,34 @@
  * each tool as a client sees it. With --check it writes nothing and fails when something is stale.
  */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Command } from "commander"
-import { ENVIRONMENT_VARIABLES } from "../src/config.ts"
+import { createProgram } from "../src/commands/program.ts"
+import { ENVIRONMENT_VARIABLES } from "../src/config/config.ts"
+import {
+  HOOK_SETTINGS_DEFAULT,
+  HOOK_SETTINGS_DOCUMENTED,
+  type HookSettings,
+} from "../src/config/hook-settings.ts"
+import * as limits from "../src/config/limits.ts"
 import { PLANS } from "../src/domain/api-key.ts"
 import { HOOK_EVENTS, type HookEvent } from "../src/hook/client-names.ts"
 import { type BlockForm, CLIENTS } from "../src/hook/clients.ts"
-import { HOOK_SETTINGS_DEFAULT, HOOK_SETTINGS_DOCUMENTED, type HookSettings } from "../src/hook/settings.ts"
 import { productRoutes, withPublicRoutes } from "../src/http/index.ts"
-import * as limits from "../src/limits.ts"
 import { toolDefinition } from "../src/mcp/definitions.ts"
 import { OPERATIONS } from "../src/operations/index.ts"
 import type { Operation } from "../src/operations/operation.ts"
-import { createProgram } from "../src/program.ts"
 import { RESOURCES } from "../src/resources/index.ts"
 import { uriTemplateOf } from "../src/resources/resource.ts"
+import { removeBelow } from "./removal.ts"
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url))
 const SNAPSHOTS = "test/snapshots/tools"
 
 /** Returns every generated file of the checkout: its path, and what it must hold. */
-export function generatedFiles(): Map<string, string> {
+function generatedFiles(): Map<string, string> {
   const files = new Map([["README.md", withSections(read("README.md"), sections())]])
   for (const operation of OPERATIONS) {
     files.set(
@@ -174,6 +179,10 @@ function limitTable(): string {
         `${limits.RATES_DEFAULT.searches_per_minute} per minute per API key`,
       ],
       ["messages sent", `${limits.RATES_DEFAULT.sends_per_hour} per hour per agent`],
+      [
+        "requests on reservations over HTTP",
+        `${limits.RATES_DEFAULT.reservations_per_minute} per minute per API key`,
+      ],
       ["subject", `${limits.SUBJECT_CHARS_MAX} characters`],
       ["body", `${figure(limits.BODY_CHARS_MAX)} characters`],
       ["recipients of one message", `${limits.RECIPIENTS_MAX}`],
@@ -239,7 +248,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const generated = generatedFiles()
     for (const path of stale) {
       const content = generated.get(path)
-      if (content === undefined) rmSync(join(ROOT, path))
+      if (content === undefined) removeBelow(join(ROOT, SNAPSHOTS), join(ROOT, path))
       else writeFileSync(join(ROOT, path), content)
       console.log(`wrote ${path}`)
     }

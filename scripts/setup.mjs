@@ -1,5 +1,5 @@
 // Makes a checkout ready: installs when the lockfile is newer than what is installed, builds when a
-// source is newer than the bundle. Runs before `npm start` and `npm test`, and does nothing the second time.
+// source is newer than the bundle. Runs before `npm start` and the tests, and does nothing the second time.
 import { spawnSync } from "node:child_process"
 import { existsSync, readdirSync, statSync, utimesSync } from "node:fs"
 import { dirname, join } from "node:path"

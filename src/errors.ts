@@ -14,13 +14,15 @@ export type ErrorCode =
   | "unavailable"
 
 /** What an error may carry besides its text. */
-export interface ErrorExtras {
+interface ErrorExtras {
   /** The next useful step, as a sentence. */
   hint?: string
   /** The parameter at fault. */
   field?: string
   /** Seconds until the same call can succeed. */
   retryAfterSeconds?: number
+  /** What was caught before, for the log. */
+  cause?: unknown
 }
 
 /**
@@ -34,7 +36,7 @@ export class AppError extends Error {
   readonly retryAfterSeconds: number | undefined
 
   constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
-    super(message)
+    super(message, extras.cause === undefined ? undefined : { cause: extras.cause })
     this.name = "AppError"
     this.code = code
     this.hint = extras.hint

@@ -5,20 +5,18 @@
 
 import type { HttpApp } from "./http/app.ts"
 import { createHttpApp } from "./http/app.ts"
+import { greetingRoute, makeHookPass } from "./http/hook-pass.ts"
 import { productRoutes, withPublicRoutes } from "./http/index.ts"
-import { type ListenerState, startListener as listen } from "./http/listener.ts"
+import { type ListenerState, startListener as listen, type Served } from "./http/listener.ts"
 import { mcpRoute } from "./http/mcp-route.ts"
 import { createMcpOverHttp } from "./mcp/http.ts"
 import { serverInstructions } from "./mcp/instructions.ts"
 import type { App } from "./operations/app.ts"
-import { startEmbeddingWorker } from "./operations/embedding-worker.ts"
+import { startIndexingWatch } from "./operations/documentation/indexing-watch.ts"
+import { startEmbeddingWorker } from "./operations/embedding/worker.ts"
 import { OPERATIONS } from "./operations/index.ts"
-import { startIndexingWorker } from "./operations/indexing-worker.ts"
-import { packageFile, packageVersion } from "./package-root.ts"
 import { RESOURCES } from "./resources/index.ts"
-
-/** What brings documentation up to date and then ends. */
-const INDEXING_COMMAND = [process.execPath, packageFile("bin/signalbox.js"), "repos", "sync", "--background"]
+import { packageVersion } from "./runtime/package-root.ts"
 
 /**
  * Starts what listens for HTTP on this machine, or stands by while another process does. Closing it
@@ -34,9 +32,12 @@ export function startListener(
     app,
     makeHttp: served.makeHttp,
     onState(state) {
-      // Of all processes on a database one is enough for the work behind, and the listener is one.
+      // Of all processes on a database one is enough for the background work, and the listener is one.
       if (state.is === "listening")
-        workers ??= [startEmbeddingWorker(app), startIndexingWorker(app, INDEXING_COMMAND)]
+        workers ??= [
+          startEmbeddingWorker(app),
+          ...(app.indexer === undefined ? [] : [startIndexingWatch(app, app.indexer)]),
+        ]
       onState?.(state)
     },
   })
@@ -49,9 +50,9 @@ export function startListener(
   }
 }
 
-/** Returns everything that a listener serves, for any URL that it may get. */
+/** Returns everything that a listener serves, for any URL that it may get; what is not given is of no use to others. */
 export function servedHttp(app: App): {
-  makeHttp(url: string, onRefusedKey: () => void): HttpApp
+  makeHttp(served: Pick<Served, "url"> & Partial<Served>): HttpApp
   close(): Promise<void>
 } {
   const version = packageVersion()
@@ -64,8 +65,13 @@ export function servedHttp(app: App): {
   })
   const routes = [...productRoutes(), mcpRoute(mcp.answer)]
   return {
-    makeHttp: (url, onRefusedKey) =>
-      createHttpApp({ app, routes: withPublicRoutes(routes, url, version), onRefusedKey }),
+    makeHttp: ({ url, hookPass = makeHookPass(app.randomBytes), onRefusedKey }) =>
+      createHttpApp({
+        app,
+        routes: withPublicRoutes([...routes, greetingRoute(hookPass)], url, version),
+        hookPass,
+        ...(onRefusedKey && { onRefusedKey }),
+      }),
     close: mcp.close,
   }
 }

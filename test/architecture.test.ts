@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
 
 const SRC = fileURLToPath(new URL("../src", import.meta.url))
+const CHECKOUT = dirname(SRC)
 
 interface Source {
   /** Relative to src. */
@@ -71,12 +72,12 @@ test("all of src is read, and its imports are found", () => {
 describe("who may import whom", () => {
   /** What the files of a place may import of src; nothing else. */
   const ONLY: [place: string, allowed: string[]][] = [
-    ["domain", ["domain", "limits.ts"]],
+    ["domain", ["domain", "config/limits.ts"]],
     ["store", ["store", "domain", "db/database.ts"]],
     // The law of salience in SQL is needed by both.
-    ["search", ["search", "domain", "db/database.ts", "store/salience.ts"]],
-    ["db", ["db", "errors.ts", "limits.ts"]],
-    ["limits.ts", []],
+    ["search", ["search", "domain", "db/database.ts", "store/memory/salience.ts"]],
+    ["db", ["db", "errors.ts", "config/limits.ts"]],
+    ["config/limits.ts", []],
     ["errors.ts", []],
   ]
   test.each(ONLY)("src/%s imports of src only %j", (place, allowed) => {
@@ -84,13 +85,13 @@ describe("who may import whom", () => {
   })
 
   const NEVER: [place: string, forbidden: string[]][] = [
-    ["operations", ["mcp", "http", "hook", "install", "commands", "resources", "cli.ts", "program.ts"]],
-    ["resources", ["mcp", "http", "commands", "cli.ts", "program.ts"]],
-    ["hook", ["mcp", "http", "commands", "install", "resources", "cli.ts", "program.ts", "serve.ts"]],
-    ["mcp", ["http", "commands", "install", "cli.ts", "program.ts", "serve.ts"]],
-    ["http", ["mcp", "commands", "install", "cli.ts", "program.ts", "serve.ts"]],
-    ["install", ["mcp", "http", "commands", "operations", "store", "db", "cli.ts", "program.ts"]],
-    ["commands", ["cli.ts", "program.ts"]],
+    ["operations", ["mcp", "http", "hook", "install", "commands", "resources", "cli.ts"]],
+    ["resources", ["mcp", "http", "commands", "cli.ts"]],
+    ["hook", ["mcp", "http", "commands", "install", "resources", "cli.ts", "serve.ts"]],
+    ["mcp", ["http", "commands", "install", "cli.ts", "serve.ts"]],
+    ["http", ["mcp", "commands", "install", "cli.ts", "serve.ts"]],
+    ["install", ["mcp", "http", "commands", "operations", "store", "db", "cli.ts"]],
+    ["commands", ["cli.ts"]],
     ["embed", ["operations", "resources", "mcp", "http", "hook", "commands", "store", "search"]],
     ["git", ["operations", "resources", "mcp", "http", "hook", "commands", "store", "search", "db"]],
   ]
@@ -102,10 +103,92 @@ describe("who may import whom", () => {
     expect(importsWhere("domain", (named) => named.startsWith("node:"))).toEqual([])
   })
 
+  test("only operations and resources reach into the store", () => {
+    expect(usersOfStore(SOURCES)).toEqual([])
+    expect(usersOfStore([{ path: "hook/a.ts", imports: ["store/keys.ts"] }])).toEqual(["hook/a.ts"])
+    expect(usersOfStore([{ path: "app.ts", imports: ["store/keys.ts"] }])).toEqual(["app.ts"])
+  })
+
+  test("a server that starts has no reader of Markdown, which the first summary loads", () => {
+    expect(packagesLoadedWith("mcp/stdio.ts")).toContain("zod")
+    expect(packagesLoadedWith("mcp/stdio.ts")).not.toContain("markdown-it")
+    expect(packagesLoadedWith("domain/summary/summary.ts")).toContain("markdown-it")
+  })
+
   test("no file imports itself by way of others", () => {
     expect(findCycle(new Map(SOURCES.map(({ path, imports }) => [path, imports.filter(isFile)])))).toEqual([])
   })
 })
+
+/** Files that import the store and may not: beside operations and resources only search does, the law of salience. */
+function usersOfStore(sources: readonly Pick<Source, "path" | "imports">[]): string[] {
+  const users = sources.filter(({ path }) => !isWithin(path, ["store", "operations", "resources", "search"]))
+  return users
+    .filter(({ imports }) => imports.some((named) => isWithin(named, ["store"])))
+    .map(({ path }) => path)
+}
+
+describe("transactions", () => {
+  /** What makes them, and what every operation may open one through. */
+  const MAKERS = ["db", "operations/transaction.ts"]
+
+  test("are opened by operations only", () => {
+    expect(openersOfTransactions(SOURCES)).toEqual([])
+    expect(openersOfTransactions([{ path: "http/a.ts", text: 'db.transaction("x", f)' }])).toEqual([
+      "http/a.ts",
+    ])
+    expect(openersOfTransactions([{ path: "a.ts", text: "inTransaction(c, lock, f)" }])).toEqual(["a.ts"])
+  })
+
+  test("take the locks that ARCHITECTURE.md lists", () => {
+    const opened = SOURCES.filter(({ path }) => !isWithin(path, MAKERS))
+    const calls = opened.flatMap(({ text }) => [...text.matchAll(OPENS_TRANSACTION)])
+    const locks = opened.flatMap(({ text }) => locksIn(text))
+    expect(locks).toHaveLength(calls.length)
+    const architecture = readFileSync(join(SRC, "../ARCHITECTURE.md"), "utf8")
+    const listed = [...architecture.matchAll(/^\| `([^`]+)` \|/gm)].map(([, lock = ""]) => formOf(lock))
+    expect([...new Set(locks)].sort()).toEqual(listed)
+  })
+
+  test("have locks that are found, whatever the call looks like", () => {
+    const hole = ["$", "{a.b}"].join("")
+    expect(locksIn('app.db.transaction("keys", f)')).toEqual(["keys"])
+    expect(locksIn(`db.transaction(\n \`rate:${hole}\`, f)`)).toEqual(["rate:<>"])
+    expect(locksIn(`inTransaction({ ...c, actor }, \`agent:${hole}\`, f)`)).toEqual(["agent:<>"])
+    expect(locksIn("inTransaction(context, lockOf(repository.id), f)")).toEqual(["memories:<>"])
+  })
+
+  const OPENS_TRANSACTION = /\.transaction\(|\binTransaction\(/g
+
+  function openersOfTransactions(sources: readonly Pick<Source, "path" | "text">[]): string[] {
+    const others = sources.filter(({ path }) => !isWithin(path, ["db", "operations"]))
+    return others.filter(({ text }) => text.search(OPENS_TRANSACTION) >= 0).map(({ path }) => path)
+  }
+
+  /** The forms of all locks that a text takes: `rate:<>` for a template with one placeholder. */
+  function locksIn(text: string): string[] {
+    const calls =
+      /(?:\.transaction\(|\binTransaction\(\s*(?:\{[^}]*\}|\w+),)\s*(?:"([^"]+)"|`([^`]+)`|(lockOf)\()/g
+    return [...text.matchAll(calls)].map(([, plain, template, ofMemories]) =>
+      formOf(plain ?? template ?? (ofMemories && "memories:<repository>") ?? ""),
+    )
+  }
+
+  function formOf(lock: string): string {
+    return lock.replace(/\$\{[^}]*\}|<[^>]*>/g, "<>")
+  }
+})
+
+/** The packages that come with a file: those of types and those imported when they are called do not. */
+function packagesLoadedWith(path: string): string[] {
+  const loaded = new Set([path])
+  for (const each of loaded) {
+    const text = SOURCES.find((source) => source.path === each)?.text ?? ""
+    const atOnce = text.replace(/^(?:import|export) type\b[^"]*"[^"]*"/gm, "").replace(/\bimport\(/g, "")
+    for (const named of importsOf(each, atOnce)) loaded.add(named)
+  }
+  return [...loaded].filter(isPackage)
+}
 
 /** Returns the files of one cycle, in order, or nothing. */
 function findCycle(graph: ReadonlyMap<string, readonly string[]>): string[] {
@@ -154,13 +237,16 @@ describe("every package has one home", () => {
     "@modelcontextprotocol/server": ["mcp"],
     "@hono/node-server": ["http"],
     "@huggingface/transformers": ["embed"],
-    commander: ["cli.ts", "program.ts", "program-documentation.ts", "program-memory.ts"],
+    chardet: ["indexing"],
+    commander: ["commands"],
+    diff: ["install"],
     hono: ["http"],
     htmlparser2: ["indexing"],
-    "jsonc-parser": ["install"],
-    "markdown-it": ["indexing"],
+    "jsonc-parser": ["install", "indexing"],
+    "markdown-it": ["indexing", "domain/summary"],
     "smol-toml": ["install"],
     "sqlite-vec": ["db"],
+    stemmer: ["domain/text"],
     zod: ["operations", "resources", "mcp", "http"],
   }
 
@@ -221,6 +307,73 @@ describe("the form of a source", () => {
   })
 })
 
+const REMOVES_FOLDERS = "runtime/owned-folder.ts"
+
+/** Every call that removes a folder, as "file: call": by its name, or by the options of one that removes files too. */
+function folderRemovals({ path, text }: Source): string[] {
+  const named = text.matchAll(/\brmdir(?:Sync)?\b/g)
+  const calls = text.matchAll(/\b(?:rm|rmSync|unlink|unlinkSync)\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)/g)
+  // Nothing but options that are written where they are used can be seen to leave folders alone.
+  const isHarmless = (call: string) => !/\brecursive\b|\.\.\.|,\s*[A-Za-z_$][\w$.]*\s*,?\s*\)$/.test(call)
+  return [...named, ...[...calls].filter(([call]) => !isHarmless(call))].map(([call]) => `${path}: ${call}`)
+}
+
+test("folders are removed in one place only, which proves that they are ours", () => {
+  const found = SOURCES.flatMap(folderRemovals)
+  expect(found.filter((removal) => !removal.startsWith(`${REMOVES_FOLDERS}: `))).toEqual([])
+  expect(found.length).toBeGreaterThanOrEqual(3)
+  // Under another name it would not be found.
+  const renamed =
+    /\b(?:rm|rmSync|rmdir|rmdirSync) as \b|\b(?:import \* as|import) \w+ from "(?:node:)?fs(?:\/promises)?"/
+  expect(SOURCES.filter(({ text }) => renamed.test(text)).map(({ path }) => path)).toEqual([])
+})
+
+test.each([
+  ["rmSync(folder, { recursive: true, force: true })", 1],
+  ["await rm(\n  join(folder, nameOf(id)),\n  { force: true, recursive: true },\n)", 1],
+  ["rmdirSync(folder)", 1],
+  ["rm(folder, OPTIONS)", 1],
+  ["rm(folder, { ...options })", 1],
+  ["rm(file, { force: true })", 0],
+  ["rmSync(join(folder, nameOf(id)))", 0],
+  ["mkdirSync(folder, { recursive: true })\nrmSync(file)", 0],
+])("a removal of a folder would be found: %s", (text, count) => {
+  expect(folderRemovals({ path: "a.ts", text, lines: [], imports: [] })).toHaveLength(count)
+})
+
+/** Where time and chance come from; all else is given them, so that tests can set both. */
+const CLOCK_HOMES = ["app.ts", "runtime", "db/sqlite.ts", "commands/backup.ts", "commands/demo.ts"]
+
+/** Every look at the clock or at chance, as "file:line text". */
+function looksAtClock({ path, lines }: Pick<Source, "path" | "lines">): string[] {
+  const looks =
+    /\bDate\.now\b|\bMath\.random\b|\bnew Date\s*\(\s*\)|\bnew Date\b(?!\s*\()|(?<![\w.]|new\s+)Date\(/
+  return lines.flatMap((line, index) =>
+    looks.test(line) && !/^\s*(?:\/?\*|\/\/)/.test(line) ? [`${path}:${index + 1} ${line.trim()}`] : [],
+  )
+}
+
+test("the clock and randomness are looked at in their homes only", () => {
+  expect(SOURCES.filter(({ path }) => !isWithin(path, CLOCK_HOMES)).flatMap(looksAtClock)).toEqual([])
+  const inHomes = SOURCES.filter((source) => looksAtClock(source).length > 0).map(({ path }) => path)
+  expect(CLOCK_HOMES.filter((home) => !inHomes.some((path) => isWithin(path, [home])))).toEqual([])
+})
+
+test.each([
+  ["const nowMs = Date.now()", 1],
+  ["now: options.now ?? Date.now,", 1],
+  ["random = Math.random", 1],
+  ["const day = new Date().toISOString()", 1],
+  ["const day = new Date", 1],
+  ["const text = Date()", 1],
+  ["return new Date(timeMs).toISOString()", 0],
+  ["const fromMs = performance.now()", 0],
+  ["/** `Date.parse` takes 2026-02-31 for the third of March. */", 0],
+  ["toDate(value)", 0],
+])("a look at the clock would be found: %s", (line, count) => {
+  expect(looksAtClock({ path: "a.ts", lines: [line] })).toHaveLength(count)
+})
+
 const FUNCTIONS_LINES_MAX = 70
 /** A line that opens a function body: declarations, methods and arrows, also when it only ends the parameters. */
 const OPENS_FUNCTION =
@@ -249,4 +402,73 @@ test("a function that is too long would be found", () => {
   expect(longFunctions(source(method))).toEqual(["a.ts:4 72 lines"])
   expect(longFunctions(source(declared))).toEqual(["a.ts:1 72 lines"])
   expect(longFunctions(source(arrow))).toEqual([])
+})
+
+describe("what is no source deletes in one place only", () => {
+  /** The place, and what is written here of how src deletes. */
+  const HOMES = ["scripts/removal.ts", "test/architecture.test.ts"]
+  const WORDS = ["rm", "rmdir", "unlink", "mkdtemp"]
+  const names = WORDS.join("|")
+  const COMMANDS = "rm|unlink|shred"
+  const DELETION = new RegExp(
+    [
+      // Node's functions, called, imported or handed on.
+      `\\b(?:${names})(?:Sync\\b|\\s*[(,}]|\\s+as\\b)`,
+      `\\.(?:${names})\\b`,
+      // Commands, of a shell or run by themselves; rmdir deletes what is empty.
+      `\\b(?:${COMMANDS})\\s+(?:-|["'/.$])`,
+      `\\b(?:exec|spawn)\\w*\\(\\s*["'\`](?:${COMMANDS})\\b`,
+    ].join("|"),
+  )
+
+  const folders = ["test", "bench", "fuzz", "scripts"].flatMap((folder) =>
+    readdirSync(join(CHECKOUT, folder), { recursive: true, encoding: "utf8" }).map((path) =>
+      join(folder, path),
+    ),
+  )
+  const files = [...folders, ...readdirSync(CHECKOUT).filter((path) => path.includes(".config."))]
+    .map((path) => path.replaceAll("\\", "/"))
+    .filter((path) => /\.[cm]?[jt]s$|\.sh$/.test(path))
+
+  test("files of every kind are read", () => {
+    const kinds = ["tsup.config.ts", "scripts/setup.mjs", "bench/run.ts", "test/support/loopback-only.cjs"]
+    expect(files).toEqual(expect.arrayContaining([...kinds, ...HOMES]))
+  })
+
+  test("and that is nowhere else", () => {
+    const found = files
+      .filter((path) => !HOMES.includes(path))
+      .flatMap((path) => {
+        const lines = readFileSync(join(CHECKOUT, path), "utf8").split("\n")
+        return lines.flatMap((line, index) =>
+          DELETION.test(line) ? [`${path}:${index + 1} ${line.trim()}`] : [],
+        )
+      })
+    expect(found).toEqual([])
+  })
+
+  test("and would be found", () => {
+    const forms = [
+      ...WORDS.flatMap((word) => [word, `${word}Sync`]).flatMap((name) => [
+        `  await ${name}(path)`,
+        `import { ${name} } from "node:fs"`,
+        `import { ${name}, writeFileSync } from "node:fs"`,
+        `import { ${name} as gone } from "node:fs"`,
+        `const gone = fs.${name}`,
+      ]),
+      ...COMMANDS.split("|").flatMap((command) => [
+        `    shell: "cd x; ${command} -rf x"`,
+        `    \`${command} "$1"\``,
+        `execFileSync("${command}", [path])`,
+      ]),
+    ]
+    expect(forms.filter((form) => !DELETION.test(form))).toEqual([])
+    for (const other of [
+      'git("rm", "--quiet", "a")',
+      "remove(path)",
+      "the form of it",
+      'mkdir gone && rmdir "$PWD"',
+    ])
+      expect(other).not.toMatch(DELETION)
+  })
 })

@@ -28,7 +28,7 @@ describe("the docs", () => {
   })
 
   test("link only to files that exist", () => {
-    for (const page of ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"]) {
+    for (const page of ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "SECURITY.md"]) {
       const links = [...read(page).matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map((match) => match[1] ?? "")
       for (const link of links) expect(existsSync(`${ROOT}${link}`), `${page} links to ${link}`).toBe(true)
     }

@@ -1,8 +1,8 @@
 /** The chunks of a documentation database in a bare full-text table, and what the database takes for them. */
 
 import BetterSqlite3 from "better-sqlite3"
-import { queryWords } from "../../src/domain/memory-words.ts"
-import { contentWords } from "../../src/domain/stop-words.ts"
+import { queryWords } from "../../src/domain/memory/words.ts"
+import { contentWords } from "../../src/domain/text/content-words.ts"
 
 /** As deep as our own search looks at least. */
 const DEPTH = 50
@@ -14,7 +14,7 @@ export interface StoredFigures {
   unembedded: number
 }
 
-/** Returns what a database, which nobody has to have closed, has stored. */
+/** Returns what a database, which need not be closed, has stored. */
 export function storedFigures(databasePath: string): StoredFigures {
   const db = new BetterSqlite3(databasePath, { readonly: true })
   try {

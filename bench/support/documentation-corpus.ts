@@ -40,10 +40,10 @@ export function documentAt(index: number): string {
 }
 
 function block(writer: Writer): string {
-  const chance = writer.random()
-  if (chance < 0.55) return paragraph(writer)
-  if (chance < 0.75) return list(writer)
-  return chance < 0.93 ? fence(writer) : grid(writer)
+  const draw = writer.random()
+  if (draw < 0.55) return paragraph(writer)
+  if (draw < 0.75) return list(writer)
+  return draw < 0.93 ? fence(writer) : grid(writer)
 }
 
 /** Two or three sentences; one of four has a link. */

@@ -4,10 +4,10 @@
  */
 
 import { execFileSync } from "node:child_process"
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { cpSync, mkdirSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { build } from "esbuild"
+import { makeTemporaryFolder, remove } from "../../scripts/removal.ts"
 import { OPERATIONS } from "../../src/operations/index.ts"
 import type { Launch } from "./stdio-client.ts"
 import { stubSource } from "./stub.ts"
@@ -19,9 +19,10 @@ const REQUIRE_BANNER =
   'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);'
 
 export class Lab {
-  readonly #folder = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-bench-")))
+  readonly #folder = makeTemporaryFolder()
   readonly #package = join(this.#folder, "package")
   readonly #stub = join(this.#folder, "stub.mjs")
+  #paths = 0
 
   /** Builds the package as it is published, and the stub in the same way. */
   static async open(): Promise<Lab> {
@@ -68,7 +69,10 @@ export class Lab {
 
   /** Returns a new path in a folder of its own, such as for a database. */
   path(name: string): string {
-    return join(mkdtempSync(join(this.#folder, "data-")), name)
+    this.#paths += 1
+    const folder = join(this.#folder, `data-${this.#paths}`)
+    mkdirSync(folder)
+    return join(folder, name)
   }
 
   /** Makes an empty git work tree. */
@@ -79,7 +83,7 @@ export class Lab {
   }
 
   close(): void {
-    rmSync(this.#folder, { recursive: true, force: true })
+    remove(this.#folder)
   }
 
   /** Nothing of the user's own settings or data reaches a server. */

@@ -63,7 +63,7 @@ function differenceOf(there: string, text: string): Difference {
   return isInOrder(text.split(OMISSION), there) ? "shortened" : "other"
 }
 
-/** Whether all parts stand in a text, one behind the other. */
+/** Whether all parts stand in a text, one after the other. */
 function isInOrder(parts: readonly string[], text: string): boolean {
   let at = 0
   for (const part of parts) {

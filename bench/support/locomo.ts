@@ -10,7 +10,7 @@ export interface Conversation {
   turns: Turn[]
   questions: Question[]
 }
-export interface Turn {
+interface Turn {
   /** Such as `D3:11`. */
   id: string
   /** `speaker: text`, and the caption of its image. */

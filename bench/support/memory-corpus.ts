@@ -5,8 +5,8 @@
 
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { SECTORS, type Sector } from "../../src/domain/memory.ts"
-import { STOP_WORDS } from "../../src/domain/stop-words.ts"
+import { SECTORS, type Sector } from "../../src/domain/memory/memory.ts"
+import { STOP_WORDS } from "../../src/domain/text/stop-words.ts"
 import { pick, seeded } from "./numbers.ts"
 
 const TOKENIZER = join(import.meta.dirname, "..", "..", "model", "tokenizer.json")

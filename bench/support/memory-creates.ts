@@ -3,8 +3,8 @@
  * Its argument is `Creates` as JSON; it prints `CreatesDone`.
  */
 
+import { MemoryClient } from "./memory-client.ts"
 import { memoryAt } from "./memory-corpus.ts"
-import { MemoryClient } from "./memory-server.ts"
 import { timed } from "./numbers.ts"
 
 const WARM_UP_CREATES = 10

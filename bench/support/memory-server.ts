@@ -3,21 +3,13 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
-import type { ListenerRecord } from "../../src/http/listener-files.ts"
-import { KeptClient } from "./kept-client.ts"
+import { MemoryClient } from "./memory-client.ts"
 import type { Creates, CreatesDone } from "./memory-creates.ts"
 import { ServeProcess } from "./serve-process.ts"
 import type { Launch } from "./stdio-client.ts"
 
 const CREATES_SCRIPT = join(import.meta.dirname, "memory-creates.ts")
 const CHECKOUT = join(import.meta.dirname, "..", "..")
-
-/** One client's kept connection to the memory API. */
-export class MemoryClient extends KeptClient {
-  constructor({ url, token }: Pick<ListenerRecord, "url" | "token">, repositoryId: number) {
-    super(`${url}/api/v1/memories`, token, { "X-Tenant-ID": String(repositoryId) })
-  }
-}
 
 export class MemoryServer {
   readonly client: MemoryClient

@@ -8,19 +8,21 @@ import { dirname } from "node:path"
 import BetterSqlite3 from "better-sqlite3"
 import { load as loadVectorFunctions } from "sqlite-vec"
 import { openAppAlone } from "../../src/app.ts"
-import { readConfig } from "../../src/config.ts"
-import { indexableMemoryText, queryWords } from "../../src/domain/memory-words.ts"
-import { toBits } from "../../src/domain/quantise.ts"
-import { contentWords } from "../../src/domain/stop-words.ts"
+import { readConfig } from "../../src/config/config.ts"
+import { toBits } from "../../src/domain/embedding/quantise.ts"
+import { indexableMemoryText, queryWords } from "../../src/domain/memory/words.ts"
+import { contentWords } from "../../src/domain/text/content-words.ts"
+import { DAY_MS } from "../../src/domain/time-units.ts"
 import type { Embedder } from "../../src/embed/embedder.ts"
 import type { App } from "../../src/operations/app.ts"
-import { activeModel } from "../../src/operations/embedding.ts"
+import { commandCall } from "../../src/operations/caller.ts"
+import { activeModel } from "../../src/operations/embedding/memories.ts"
 import { localKey } from "../../src/operations/keys.ts"
-import { putMemory } from "../../src/operations/memories.ts"
+import { putMemory } from "../../src/operations/memory/memories.ts"
 import type { TenantContext } from "../../src/operations/operation.ts"
-import { putEmbedding } from "../../src/store/embeddings.ts"
+import { putEmbedding } from "../../src/store/memory/embeddings.ts"
+import { putWaypoint } from "../../src/store/memory/waypoints.ts"
 import { insertRepository } from "../../src/store/repositories.ts"
-import { putWaypoint } from "../../src/store/waypoints.ts"
 import { type CorpusMemory, memoryAt } from "./memory-corpus.ts"
 import { seeded } from "./numbers.ts"
 
@@ -28,7 +30,6 @@ const MEMORIES_PER_TRANSACTION = 1_000
 /** A memory is connected with this many of its topic that came before it, and with as many that come after. */
 const WAYPOINTS_BACK = 4
 const BASELINE_DEPTH = 200
-const DAY_MS = 86_400_000
 
 /** Everything of a memory but its number in the database. */
 interface Prepared {
@@ -74,7 +75,12 @@ export class MemoryStore {
     )
     const model = await activeModel(app.db)
     const embedder = await app.embedders.load(model)
-    return new MemoryStore({ app, key, repository }, embedder, model.id, new Baseline(baselinePath))
+    return new MemoryStore(
+      { ...commandCall(app), key, repository },
+      embedder,
+      model.id,
+      new Baseline(baselinePath),
+    )
   }
 
   get repositoryId(): number {

@@ -1,4 +1,4 @@
-/** Quantiles, and chance that is the same in every run. */
+/** Quantiles, and randomness that is the same in every run. */
 
 /** Returns the value that a share `q` of all values does not exceed. */
 export function quantile(values: readonly number[], q: number): number {

@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises"
 import { type ListenerRecord, readListenerRecord } from "../../src/http/listener-files.ts"
 import type { Launch } from "./stdio-client.ts"
 
-const LOOK_EVERY_MS = 20
+const POLL_INTERVAL_MS = 20
 const START_MS_MAX = 30_000
 
 export class ServeProcess {
@@ -27,7 +27,7 @@ export class ServeProcess {
     while (performance.now() < deadlineMs && child.exitCode === null) {
       const record = readListenerRecord(databasePath)
       if (record !== undefined && record.pid === child.pid) return new ServeProcess(child, record)
-      await wait(LOOK_EVERY_MS)
+      await wait(POLL_INTERVAL_MS)
     }
     child.kill("SIGKILL")
     throw new Error("signalbox serve does not listen")

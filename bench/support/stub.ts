@@ -94,7 +94,7 @@ function baseSource(schema: JsonSchema): string {
   }
 }
 
-/** Every integer of zod has these two bounds; nobody wrote them. */
+/** Every integer of zod has these two bounds; no schema names them. */
 function safe(bound: number | undefined): number | undefined {
   return Math.abs(bound ?? 0) === Number.MAX_SAFE_INTEGER ? undefined : bound
 }

@@ -12,7 +12,7 @@ const TICK_MS = 10
 const KIB = 1_024
 
 /** What a process has taken so far; zeros where the system has no /proc. */
-export interface Usage {
+interface Usage {
   /** Its own and that of the processes it has waited for. */
   cpuMs: number
   /** Resident at most, of itself alone. */

@@ -3,18 +3,19 @@
 import { existsSync, realpathSync, statSync } from "node:fs"
 import { resolve } from "node:path"
 import { openAppAlone } from "../app.ts"
-import type { Config } from "../config.ts"
+import type { Config } from "../config/config.ts"
 import { backUp, restore } from "../db/backup.ts"
 import { SCHEMA_VERSION } from "../db/migrations.ts"
 import { AppError } from "../errors.ts"
-import { createLog } from "../log.ts"
 import { count, lines } from "../operations/markdown.ts"
-import { processMark } from "../process-identity.ts"
-import { listProcesses } from "../store/processes.ts"
+import { livingProcesses } from "../operations/processes.ts"
+import { createLog } from "../runtime/log.ts"
+import { ownCommand } from "../runtime/own-command.ts"
+import { processMark } from "../runtime/process-identity.ts"
 import { listenerOf } from "./listener.ts"
 import { bold, dim, green, type OutputOptions, printResult } from "./output.ts"
 
-export interface BackupOptions extends OutputOptions {
+interface BackupOptions extends OutputOptions {
   /** Replaces a file that exists; for restore: goes on although servers use the database. */
   force?: boolean
 }
@@ -29,13 +30,16 @@ export async function backupCommand(config: Config, file: string, options: Backu
     })
   }
   requireOther(target, databasePath)
-  const terms = { replaces: options.force === true, knownVersion: SCHEMA_VERSION }
+  const hint = `Bring back an earlier state with \`${ownCommand()} restore\`.`
+  const terms = { replaces: options.force === true, knownVersion: SCHEMA_VERSION, hint }
   const { schemaVersion } = backUp(databasePath, target, terms)
   const json = { file: target, bytes: statSync(target).size, schema_version: schemaVersion }
   printResult(options, json, () =>
     lines(
       `${green("✓")} Backed up to ${bold(target)} ${dim(`(${Math.ceil(json.bytes / 1024)} KiB)`)}`,
-      dim("  It holds all mail: keep it as private as the database. Bring it back with signalbox restore."),
+      dim(
+        `  It holds all mail: keep it as private as the database. Bring it back with ${ownCommand()} restore.`,
+      ),
     ),
   )
 }
@@ -58,6 +62,7 @@ export async function restoreCommand(config: Config, file: string, options: Back
   const { schemaVersion } = restore(source, databasePath, {
     kept: kept ?? keptPath(databasePath),
     knownVersion: SCHEMA_VERSION,
+    hint: `Name a file that \`${ownCommand()} backup\` made.`,
   })
   const json = {
     database: databasePath,
@@ -85,12 +90,12 @@ async function usersOf(config: Config): Promise<string[]> {
   try {
     const app = await openAppAlone({ ...config, warnings: [] }, { log: createLog("silent") })
     try {
-      for (const { pid, identityMark } of await listProcesses(app.db))
-        if (app.markOf(pid) === identityMark) pids.add(pid)
+      for (const pid of await livingProcesses(app)) pids.add(pid)
     } finally {
       await app.close()
     }
   } catch {
+    // Why does not matter: a database that cannot be read is the one that is restored.
     return [...servers(pids), "it cannot be read, so nobody knows by whom"]
   }
   return servers(pids)

@@ -6,7 +6,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import type { Readable, Writable } from "node:stream"
-import { packageFile, packageVersion } from "../package-root.ts"
+import { packageFile, packageVersion } from "../runtime/package-root.ts"
 
 interface Answer {
   id?: number
@@ -14,7 +14,7 @@ interface Answer {
   error?: { message: string }
 }
 
-export interface ToolAnswer {
+interface ToolAnswer {
   text: string
   isError: boolean
 }

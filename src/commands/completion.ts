@@ -3,11 +3,12 @@
  * themselves. Where nothing of ours fits, the shells complete file names.
  */
 
+import { fishQuoted, posixQuoted } from "../runtime/shell-quoting.ts"
 import { print } from "./output.ts"
 
 export type Shell = "bash" | "zsh" | "fish"
 
-export interface OptionShape {
+interface OptionShape {
   /** As it is typed, such as `--mode`. */
   flag: string
   description: string
@@ -62,11 +63,11 @@ function placesIn(command: CommandShape, global: readonly OptionShape[] = [], pa
 }
 
 /** One `case` of a shell: what stands before the word, and what to say then. */
-const arm = (words: string, body: string) => `    ${quoted(words)}) ${body} ;;`
+const arm = (words: string, body: string) => `    ${posixQuoted(words)}) ${body} ;;`
 
 /** The steps that bash and zsh take alike: which command the words before this one name. */
 function pathCases(places: readonly Place[], variable: string): string {
-  const paths = places.filter(({ path }) => path !== "").map(({ path }) => quoted(path))
+  const paths = places.filter(({ path }) => path !== "").map(({ path }) => posixQuoted(path))
   return `      ${paths.join("|")}) ${variable}="\${${variable}:+$${variable} }$word" ;;`
 }
 
@@ -79,7 +80,7 @@ function valueCases(
   const values = places.flatMap(({ path, options }) =>
     options
       .filter(({ takesValue }) => takesValue)
-      .map(({ flag, choices }) => ({ words: quoted(`${path} ${flag}`.trim()), choices })),
+      .map(({ flag, choices }) => ({ words: posixQuoted(`${path} ${flag}`.trim()), choices })),
   )
   const open = values.filter(({ choices }) => choices.length === 0).map(({ words }) => words)
   const known = values.filter(({ choices }) => choices.length > 0)
@@ -104,10 +105,10 @@ ${pathCases(places, "path")}
   done
   COMPREPLY=()
   case "\${path:+$path }$previous" in
-${valueCases(places, (choices) => `COMPREPLY=($(compgen -W ${quoted(choices.join(" "))} -- "$current"))`, "return")}
+${valueCases(places, (choices) => `COMPREPLY=($(compgen -W ${posixQuoted(choices.join(" "))} -- "$current"))`, "return")}
   esac
   case "$path" in
-${places.map(({ path, options, command }) => arm(path, `if [[ $current == -* ]]; then words=${quoted(flags(options))}; else words=${quoted(wordsOf(command))}; fi`)).join("\n")}
+${places.map(({ path, options, command }) => arm(path, `if [[ $current == -* ]]; then words=${posixQuoted(flags(options))}; else words=${posixQuoted(wordsOf(command))}; fi`)).join("\n")}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
@@ -118,7 +119,9 @@ function zshScript(program: CommandShape): string {
   const places = placesIn(program)
   const name = program.name
   const described = (entries: readonly { word: string; description: string }[]) =>
-    entries.map(({ word, description }) => quoted(`${word.replaceAll(":", "\\:")}:${description}`)).join(" ")
+    entries
+      .map(({ word, description }) => posixQuoted(`${word.replaceAll(":", "\\:")}:${description}`))
+      .join(" ")
   const body = ({ options, command }: Place) => {
     const optionWords = options.map(({ flag, description }) => ({ word: flag, description }))
     const commandWords = command.commands.map((child) => ({
@@ -141,7 +144,7 @@ ${pathCases(places, "selected")}
     esac
   done
   case "\${selected:+$selected }$previous" in
-${valueCases(places, (choices) => `compadd -- ${choices.map(quoted).join(" ")}`, "_files; return")}
+${valueCases(places, (choices) => `compadd -- ${choices.map(posixQuoted).join(" ")}`, "_files; return")}
   esac
   case "$selected" in
 ${places.map((place) => arm(place.path, body(place))).join("\n")}
@@ -195,14 +198,4 @@ function flags(options: readonly OptionShape[]): string {
 
 function wordsOf({ commands, choices }: CommandShape): string {
   return [...commands.map((child) => child.name), ...choices].join(" ")
-}
-
-/** Returns a text as one word of bash and zsh. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
-}
-
-/** Returns a text as one word of fish, which knows two escapes within single quotes. */
-function fishQuoted(text: string): string {
-  return `'${text.replace(/[\\']/g, "\\$&")}'`
 }

@@ -3,11 +3,11 @@
  * database. Everything that is printed is what the tools answered.
  */
 
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { mkdirSync } from "node:fs"
 import { join } from "node:path"
-import { openDatabase } from "../app.ts"
 import { connectFolder } from "../operations/connect.ts"
+import { openDatabase } from "../operations/database.ts"
+import { makeTemporaryFolder } from "../runtime/owned-folder.ts"
 import { ServerClient } from "./client.ts"
 import { bold, cyan, dim, green, print, red } from "./output.ts"
 
@@ -22,12 +22,12 @@ interface Player {
 }
 
 export async function demo(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-demo-"))
+  const folder = makeTemporaryFolder("signalbox-demo-")
   const servers: ServerClient[] = []
   try {
-    const codeBase = join(folder, "code-base")
+    const codeBase = join(folder.path, "code-base")
     mkdirSync(codeBase)
-    const databasePath = join(folder, "demo.db")
+    const databasePath = join(folder.path, "demo.db")
     const repositoryId = await connect(databasePath, codeBase)
     const start = async () => {
       // A key or a session of the surrounding shell has no place in the demo.
@@ -44,7 +44,7 @@ export async function demo(): Promise<void> {
     await play(await start(), await start(), repositoryId)
   } finally {
     await Promise.all(servers.map((server) => server.stop()))
-    rmSync(folder, { recursive: true, force: true })
+    folder.discard()
   }
   print(`${green("✓")} That was the real thing, on a temporary database that is gone now.`)
   print(`  Give it to your agents: signalbox without arguments shows the line to paste.`)

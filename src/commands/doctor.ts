@@ -3,24 +3,38 @@
 import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
-import type { Config } from "../config.ts"
+import type { Config } from "../config/config.ts"
+import { readHookSettings } from "../config/hook-settings.ts"
+import {
+  DOCTOR_DATABASE_TIMEOUT_MS,
+  DOCTOR_HOOK_TIMEOUT_MS,
+  DOCTOR_LISTENER_TIMEOUT_MS,
+} from "../config/limits.ts"
 import { isWellFormedApiKey } from "../domain/api-key.ts"
+import { visibleLine } from "../domain/foreign-text/visible.ts"
 import { AppError } from "../errors.ts"
 import { findWorkTree } from "../git/repository.ts"
 import { shellCommand, windowsCommand } from "../hook/command.ts"
 import { hasHookFiles, hookFolder } from "../hook/files.ts"
-import { readHookSettings } from "../hook/settings.ts"
 import { listenerPaths } from "../http/listener-files.ts"
-import { checkInstalled, type InstalledClient } from "../install/check.ts"
+import {
+  checkInstalled,
+  type ForeignEntry,
+  findForeignEntries,
+  type InstalledClient,
+} from "../install/check.ts"
 import type { Machine } from "../install/place.ts"
-import { packageFile } from "../package-root.ts"
+import { exposedPlaces, privatePaths } from "../operations/database.ts"
+import { isLauncherCurrent, launcherPath } from "../runtime/launcher.ts"
+import { ownCommand } from "../runtime/own-command.ts"
+import { packageFile } from "../runtime/package-root.ts"
+import { openToOthers } from "../runtime/private-files.ts"
+import { posixWord } from "../runtime/shell-quoting.ts"
 import { thisMachine } from "./install.ts"
+import { isListenerUp } from "./listener.ts"
 import { bold, cyan, green, type OutputOptions, printResult, red } from "./output.ts"
 
 const NODE_MAJOR_MIN = 20
-const DATABASE_WAIT_MS = 2_000
-const LISTENER_WAIT_MS = 2_000
-const HOOK_WAIT_MS = 5_000
 
 export interface Finding {
   about: string
@@ -34,7 +48,7 @@ export interface Finding {
 export async function doctorCommand(
   config: Config,
   options: OutputOptions,
-  machine: Machine = thisMachine(),
+  machine: Machine = thisMachine(config),
 ): Promise<void> {
   const findings = await examine(config, machine)
   printResult(options, { findings }, () => findings.map(findingText).join("\n"))
@@ -55,12 +69,16 @@ export async function examine(config: Config, machine: Machine): Promise<Finding
     checkInstalled(config.dataFolder, machine),
   )
   const clients = "about" in installed ? [] : installed
+  const foreign = "about" in installed ? [] : findForeignEntries(config.dataFolder, machine)
   return [
     checkNode(),
     ...(await checkDatabase(config)),
     await checkListener(config),
+    ...checkPermissions(config),
     ...checkHookFiles(config, clients),
-    ...("about" in installed ? [installed] : checkClients(installed)),
+    ...checkLauncher(config, clients),
+    ...("about" in installed ? [installed] : checkClients(installed, foreign)),
+    ...checkForeign(foreign),
     ...(await checkConfigFiles(config)),
   ]
 }
@@ -81,12 +99,12 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
     if (!existsSync(path)) {
       return [{ about, state: "ok", text: `${path} is not there yet; the first call of a tool makes it` }]
     }
-    const { faults, schemaVersion } = await checkHealth(path, DATABASE_WAIT_MS)
+    const { faults, schemaVersion } = await checkHealth(path, DOCTOR_DATABASE_TIMEOUT_MS)
     const size = `${Math.ceil(statSync(path).size / 1024)} KiB`
     if (faults.length === 0) {
       return [{ about, state: "ok", text: `${path}, ${size}, schema ${schemaVersion}` }]
     }
-    const advice = "Stop all agents and put back a backup of the file (signalbox restore)."
+    const advice = `Stop all agents and put back a backup of the file (${ownCommand()} restore).`
     return [{ about, state: "problem", text: `${path} is damaged: ${faults[0]}`, advice }]
   } catch (error) {
     const isKnown = error instanceof AppError
@@ -98,39 +116,40 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
   }
 }
 
+/** Names what other users of this machine could read or replace. */
+function checkPermissions(config: Config): Finding[] {
+  const about = "permissions"
+  const open = openToOthers(privatePaths(config)).map((path): Finding => {
+    const advice = `Run: chmod go= ${posixWord(path)}`
+    return { about, state: "problem", text: `${path} is open to other users of this machine`, advice }
+  })
+  const exposed = exposedPlaces(config).map((path): Finding => {
+    const advice = `Run: chmod go-w ${posixWord(path)}`
+    return { about, state: "problem", text: `other users of this machine may write to ${path}`, advice }
+  })
+  return [...open, ...exposed]
+}
+
 async function checkListener(config: Config): Promise<Finding> {
   const about = "listener"
   const path = listenerPaths(config.databasePath).record
   if (!existsSync(path)) return { about, state: "ok", text: "none: no agent is at work" }
-  const record = attempt(about, "Delete it; the next server writes it anew.", () => readListenerRecord(path))
+  const record = attempt(about, "Delete it; the next server writes it anew.", () => requireRecord(path))
   if ("about" in record) return record
-  const mode = statSync(path).mode & 0o777
-  if (process.platform !== "win32" && (mode & 0o077) !== 0) {
-    return {
-      about,
-      state: "problem",
-      text: `${path} can be read by others`,
-      advice: `Run: chmod 600 "${path}"`,
-    }
-  }
   if (!isAlive(record.pid)) {
     return { about, state: "ok", text: `none: process ${record.pid} has ended, the next server takes over` }
   }
-  try {
-    const answer = await fetch(`${record.url}/healthz`, { signal: AbortSignal.timeout(LISTENER_WAIT_MS) })
-    if (answer.ok) return { about, state: "ok", text: `${record.url} answers, process ${record.pid}` }
-    throw new Error(`it answered ${answer.status}`)
-  } catch (error) {
-    return {
-      about,
-      state: "problem",
-      text: `${record.url} does not work: ${(error as Error).message}`,
-      advice: `See what process ${record.pid} is; when it is a server of ours, restart its coding agent.`,
-    }
+  if (await isListenerUp(config, DOCTOR_LISTENER_TIMEOUT_MS))
+    return { about, state: "ok", text: `${record.url} answers, process ${record.pid}` }
+  return {
+    about,
+    state: "problem",
+    text: `${record.url} does not answer with the proof in ${listenerPaths(config.databasePath).curl}`,
+    advice: `See what process ${record.pid} is; when it is a server of ours, restart its coding agent.`,
   }
 }
 
-function readListenerRecord(path: string): { url: string; pid: number } {
+function requireRecord(path: string): { url: string; pid: number } {
   const { url, pid } = readObject(path)
   if (typeof url !== "string" || typeof pid !== "number") throw new Error(`${path} names no url and pid`)
   return { url, pid }
@@ -150,7 +169,7 @@ function checkHookFiles(config: Config, clients: readonly InstalledClient[]): Fi
   const isWanted = clients.length > 0
   if (!hasHookFiles(config.dataFolder)) {
     const text = `not installed in ${hookFolder(config.dataFolder)}`
-    return [{ about, state: isWanted ? "problem" : "warning", text, advice: "Run: signalbox install" }]
+    return [{ about, state: isWanted ? "problem" : "warning", text, advice: `Run: ${ownCommand()} install` }]
   }
   const stale = ["hook.sh", "hook.cjs"].filter((name) => !isCurrent(config, name))
   const files: Finding =
@@ -160,9 +179,20 @@ function checkHookFiles(config: Config, clients: readonly InstalledClient[]): Fi
           about,
           state: "warning",
           text: `${stale.join(" and ")} differ from this version's`,
-          advice: "Run: signalbox install",
+          advice: `Run: ${ownCommand()} install`,
         }
   return [files, ...checkPlace(config), ...checkCurl(), runHook()]
+}
+
+/** Clients start the server by the launcher, so without it they have none. */
+function checkLauncher({ dataFolder }: Config, clients: readonly InstalledClient[]): Finding[] {
+  const about = "launcher"
+  const path = launcherPath(dataFolder)
+  const advice = `Run: ${ownCommand()} install`
+  if (isLauncherCurrent(dataFolder)) return [{ about, state: "ok", text: path }]
+  if (existsSync(path))
+    return [{ about, state: "warning", text: `${path} starts another version, or by another Node`, advice }]
+  return clients.length === 0 ? [] : [{ about, state: "problem", text: `${path} is not there`, advice }]
 }
 
 /** Without a listener the hook asks the package itself, where it was recorded to be. */
@@ -171,7 +201,7 @@ function checkPlace(config: Config): Finding[] {
   const place = existsSync(record) ? readFileSync(record, "utf8").trim() : ""
   if (existsSync(join(place, "dist", "hook-alone.js"))) return []
   const text = `the package is not at ${place || "any known place"}: without a listener edits are not checked`
-  return [{ about: "hook", state: "problem", text, advice: "Run: signalbox install" }]
+  return [{ about: "hook", state: "problem", text, advice: `Run: ${ownCommand()} install` }]
 }
 
 function isCurrent(config: Config, name: string): boolean {
@@ -199,29 +229,56 @@ function runHook(): Finding {
   const { status, stderr, error } = spawnSync(command, {
     shell: true,
     input: JSON.stringify({ ...payload, cwd: process.cwd() }),
-    timeout: HOOK_WAIT_MS,
+    timeout: DOCTOR_HOOK_TIMEOUT_MS,
     encoding: "utf8",
   })
   if (status === 0) return { about, state: "ok", text: "lets a harmless call pass" }
   const reason = stderr?.trim() || error?.message || `exit code ${status}`
   const text = `it does not let a harmless call pass: ${reason}`
-  return { about, state: "problem", text, advice: "Run: signalbox install" }
+  return { about, state: "problem", text, advice: `Run: ${ownCommand()} install` }
 }
 
-function checkClients(installed: readonly InstalledClient[]): Finding[] {
+function checkClients(installed: readonly InstalledClient[], foreign: readonly ForeignEntry[]): Finding[] {
   if (installed.length === 0) {
     const text = "none has signalbox in its settings"
-    return [{ about: "clients", state: "warning", text, advice: "Run: signalbox install" }]
+    return [{ about: "clients", state: "warning", text, advice: `Run: ${ownCommand()} install` }]
   }
-  return installed.map(({ client, title, scope, root, faults }): Finding => {
-    const about = scope === "project" ? `${title} (${root})` : title
-    if (faults.length === 0) return { about, state: "ok", text: "its settings hold signalbox" }
-    const place = scope === "project" && client !== "git" ? " --scope project" : ""
+  return installed.flatMap((one): Finding[] => {
+    const { client, root, faults } = one
+    const about = nameOf(one)
+    if (faults.length === 0) {
+      const isForeign = foreign.some((entry) => entry.client === client && nameOf(entry) === about)
+      return isForeign ? [] : [{ about, state: "ok", text: "its settings hold signalbox" }]
+    }
     const advice = existsSync(root)
-      ? `Run${scope === "project" ? ` in ${root}` : ""}: signalbox install ${client}${place}`
-      : `Run: signalbox uninstall ${client}${place}`
-    return { about, state: "problem", text: faults.join("; "), advice }
+      ? `Run${installText(one)}`
+      : `Run: ${ownCommand()} uninstall ${client}${scopeOption(one)}`
+    return [{ about, state: "problem", text: faults.join("; "), advice }]
   })
+}
+
+/** An entry that install left alone starts something else than the launcher, so it is no part of what works. */
+function checkForeign(foreign: readonly ForeignEntry[]): Finding[] {
+  return foreign.map((entry): Finding => {
+    const advice = `Take the entry out of ${entry.path}, then run${installText(entry)}`
+    return { about: nameOf(entry), state: "warning", text: `${entry.path}: ${entry.reason}`, advice }
+  })
+}
+
+type ClientPlace = Pick<InstalledClient, "client" | "title" | "scope" | "root">
+
+function nameOf({ title, scope, root }: ClientPlace): string {
+  return scope === "project" ? `${title} (${root})` : title
+}
+
+function scopeOption({ client, scope }: ClientPlace): string {
+  return scope === "project" && client !== "git" ? " --scope project" : ""
+}
+
+/** Returns how a client is installed where it is, to be put behind "run". */
+function installText(one: ClientPlace): string {
+  const folder = one.scope === "project" ? ` in ${one.root}` : ""
+  return `${folder}: ${ownCommand()} install ${one.client}${scopeOption(one)}`
 }
 
 async function checkConfigFiles(config: Config): Promise<Finding[]> {
@@ -236,17 +293,23 @@ async function checkConfigFiles(config: Config): Promise<Finding[]> {
   })
   // What cannot be read at all is a problem above, and need not be named twice.
   const isReadable = findings.every(({ state }) => state === "ok")
-  const named = isReadable ? readHookSettings(config.userConfigPath, root).warnings : []
-  const warnings = [...config.warnings, ...named].map((text): Finding => {
-    return { about: "configuration", state: "warning", text, advice: "Correct it there." }
-  })
-  return [...findings, ...warnings, ...checkKey(config)]
+  const named = isReadable ? readHookSettings(config.userConfigPath, root) : { warnings: [], weakenings: [] }
+  const warning = (text: string, advice: string): Finding => {
+    return { about: "configuration", state: "warning", text, advice }
+  }
+  const warnings = [...config.warnings, ...named.warnings].map((text) => warning(text, "Correct it there."))
+  const weakenings = named.weakenings.map((text) =>
+    warning(text, `Take it out there, or decide it yourself in ${config.userConfigPath}.`),
+  )
+  return [...findings, ...warnings, ...weakenings, ...checkKey(config)]
 }
 
 function checkKey({ apiKey }: Config): Finding[] {
   if (apiKey === undefined || isWellFormedApiKey(apiKey)) return []
   const text = "SIGNALBOX_API_KEY is set and is no key: every call is refused"
-  return [{ about: "key", state: "problem", text, advice: "Unset it, or make a key: signalbox keys create" }]
+  return [
+    { about: "key", state: "problem", text, advice: `Unset it, or make a key: ${ownCommand()} keys create` },
+  ]
 }
 
 /** Returns the object in a JSON file; throws, naming the file, when there is none. */
@@ -273,6 +336,6 @@ function attempt<T extends object>(about: string, advice: string, work: () => T)
 
 function findingText({ about, state, text, advice }: Finding): string {
   const mark = { ok: green("✓"), warning: cyan("!"), problem: red("✗") }[state]
-  const line = `${mark} ${bold(about)}  ${text}`
+  const line = `${mark} ${bold(about)}  ${visibleLine(text)}`
   return advice === undefined ? line : `${line}\n    ${advice}`
 }

@@ -2,7 +2,9 @@
 
 import { homedir } from "node:os"
 import { dirname } from "node:path"
-import type { Config } from "../config.ts"
+import type { Config } from "../config/config.ts"
+import { echoed } from "../domain/foreign-text/markdown.ts"
+import { visibleLine } from "../domain/foreign-text/visible.ts"
 import { AppError, invalid } from "../errors.ts"
 import { findWorkTree, realpathOfNearest } from "../git/repository.ts"
 import { placeHookFiles, removeHookFiles } from "../hook/files.ts"
@@ -13,11 +15,14 @@ import { installedPlaces, readManifest } from "../install/manifest.ts"
 import type { Action, Outcome } from "../install/outcome.ts"
 import { type Machine, type Place, SCOPES, type Scope } from "../install/place.ts"
 import { uninstallClient } from "../install/uninstall.ts"
-import { cloneStart } from "../package-root.ts"
+import { launcherPath, placeLauncher, removeLauncher } from "../runtime/launcher.ts"
+import { ownCommand } from "../runtime/own-command.ts"
+import { packageFile } from "../runtime/package-root.ts"
+import { isBroughtByProject } from "../runtime/trusted-path.ts"
 import { bold, cyan, dim, green, type OutputOptions, print, printResult, red } from "./output.ts"
 
 /** Options of both commands, as commander gives them. */
-export interface InstallOptions extends OutputOptions {
+interface InstallOptions extends OutputOptions {
   scope?: string
   dryRun?: boolean
   /** False with --no-mcp. */
@@ -35,41 +40,63 @@ interface Report {
 }
 
 /** Returns the machine that this process runs on. */
-export function thisMachine(): Machine {
-  const ownStart = cloneStart()
-  const machine = { home: homedir(), platform: process.platform, env: process.env }
-  return ownStart === undefined ? machine : { ...machine, ownStart }
+export function thisMachine({ dataFolder }: Config): Machine {
+  const { platform, env } = process
+  return { home: homedir(), platform, env, launcher: launcherPath(dataFolder) }
 }
 
 /**
  * Installs the named clients, or all that are used on this machine, and prints what happened. Fails with
- * `invalid` for an unknown name or scope, and with `unavailable` after the output when a file failed.
+ * `invalid` for an unknown name or scope, with `refused` when the project around the working folder has brought this
+ * package, and with `unavailable` after the output when a file failed.
  */
 export async function installCommand(
   config: Config,
   names: readonly string[],
   options: InstallOptions,
-  machine: Machine = thisMachine(),
+  machine: Machine = thisMachine(config),
 ): Promise<void> {
   const change = changeOptions(config, options)
   const scope = readScope(options.scope) ?? "user"
+  requireOwnPackage(config)
   const named = [...new Set(names)].map(clientNamed)
   const clients = named.length > 0 ? named : findClients(CLIENTS, machine, readManifest(config.dataFolder))
   if (clients.length === 0) {
     throw new AppError("not_found", "no coding agent was found on this machine", {
-      hint: `Name those you use: signalbox install <${TARGET_NAMES.join("|")}>.`,
+      hint: `Name those you use: ${ownCommand()} install <${TARGET_NAMES.join("|")}>.`,
     })
   }
   const places = await Promise.all(clients.map((client) => placeFor(client, scope, config, machine)))
-  // The hook is there before the first client can call it.
+  // Both are there before the first client can call them.
+  if (!change.isDryRun) placeLauncher(config.dataFolder)
   const needsHook = change.roles.includes("hook") && !change.isDryRun
   const hookFiles = needsHook ? placeHookFiles(config.dataFolder) : []
   const reports = clients.flatMap((client, index): Report[] => {
     const place = places[index]
     if (place === undefined) return []
-    return [{ client, place, files: installClient(client, place, change), notes: client.notes(place) }]
+    return [{ client, place, files: installClient(client, place, change), notes: notesOf(client, place) }]
   })
   showReports(reports, options, hookFiles)
+}
+
+/** Launcher and hook start this copy in all projects, so what one project's checkout replaces must not be it. */
+function requireOwnPackage({ workingFolder }: Config): void {
+  if (!isBroughtByProject(workingFolder)) return
+  throw new AppError(
+    "refused",
+    `this signalbox belongs to the project around the current folder (${dirname(packageFile("package.json"))}), ` +
+      "whose next checkout would decide what all other projects run",
+    {
+      hint: "Run it outside of any project (`cd ~ && npx -y signalbox install`), or from a global install.",
+    },
+  )
+}
+
+/** Returns what a client's user still has to do; a project's settings name the launcher in a form that Windows cannot read. */
+function notesOf(client: Client, place: Place): string[] {
+  const isUnread = place.scope === "project" && client.name !== "git" && place.machine.platform === "win32"
+  const own = `On Windows the server starts from your own settings only: run \`${ownCommand()} install ${client.name}\` as well.`
+  return [...client.notes(place), ...(isUnread ? [own] : [])]
 }
 
 /**
@@ -80,7 +107,7 @@ export async function uninstallCommand(
   config: Config,
   names: readonly string[],
   options: InstallOptions,
-  machine: Machine = thisMachine(),
+  machine: Machine = thisMachine(config),
 ): Promise<void> {
   const change = changeOptions(config, options)
   const scope = readScope(options.scope)
@@ -101,7 +128,10 @@ export async function uninstallCommand(
   }
   for (const client of named) visit(client, await placeFor(client, scope ?? "user", config, machine))
   const isGone = Object.keys(readManifest(config.dataFolder).files).length === 0
-  if (isGone && !change.isDryRun) removeHookFiles(config.dataFolder)
+  if (isGone && !change.isDryRun) {
+    removeHookFiles(config.dataFolder)
+    removeLauncher(config.dataFolder)
+  }
   showReports(reports, options, [])
   if (reports.length > 0 && options.json !== true && !change.isDryRun)
     print(
@@ -118,7 +148,8 @@ function changeOptions(config: Config, options: InstallOptions): ChangeOptions {
 function readScope(value: string | undefined): Scope | undefined {
   if (value === undefined) return undefined
   const scope = SCOPES.find((one) => one === value)
-  if (scope === undefined) throw invalid("--scope", `must be one of: ${SCOPES.join(", ")} (got "${value}")`)
+  if (scope === undefined)
+    throw invalid("--scope", `must be one of: ${SCOPES.join(", ")} (got ${echoed(value)})`)
   return scope
 }
 
@@ -171,7 +202,7 @@ function reportJson({ client, place, files, notes }: Report) {
 }
 
 function reportText({ client, place, files, notes }: Report, isDryRun: boolean): string {
-  const heading = `${bold(client.title)} ${dim(place.scope === "project" ? place.root : "(user)")}`
+  const heading = `${bold(client.title)} ${dim(place.scope === "project" ? visibleLine(place.root) : "(user)")}`
   if (files.length === 0) return `${heading}\n  nothing to do`
   const isNews = files.some(({ action }) => action === "created" || action === "changed")
   return [
@@ -183,8 +214,8 @@ function reportText({ client, place, files, notes }: Report, isDryRun: boolean):
 
 function fileLines({ path, action, reasons, diff }: Outcome): string[] {
   return [
-    `  ${LABELS[action]}  ${path}`,
-    ...reasons.map((reason) => `    ${reason}`),
+    `  ${LABELS[action]}  ${visibleLine(path)}`,
+    ...reasons.map((reason) => `    ${visibleLine(reason)}`),
     ...(diff === undefined ? [] : diff.split("\n").map((line) => `    ${colouredDiffLine(line)}`)),
   ]
 }

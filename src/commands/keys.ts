@@ -1,17 +1,18 @@
 /** `signalbox keys`: create, list, revoke. */
 
-import type { Config } from "../config.ts"
+import type { Config } from "../config/config.ts"
 import type { ApiKey, Environment, Plan } from "../domain/api-key.ts"
+import { echoed } from "../domain/foreign-text/markdown.ts"
+import { visibleLine } from "../domain/foreign-text/visible.ts"
 import { parseIsoTime } from "../domain/iso-time.ts"
+import { DAY_MS } from "../domain/time-units.ts"
 import { invalid } from "../errors.ts"
 import { allKeys, createKey, revokeKeyById } from "../operations/keys.ts"
 import { isoTime } from "../operations/markdown.ts"
 import { bold, type OutputOptions, printResult, table } from "./output.ts"
 import { withApp } from "./with-app.ts"
 
-const DAY_MS = 86_400_000
-
-export interface CreateOptions extends OutputOptions {
+interface CreateOptions extends OutputOptions {
   name: string
   scope: string[]
   env?: Environment
@@ -32,8 +33,8 @@ export function createKeyCommand(config: Config, options: CreateOptions): Promis
       [
         bold(text),
         "",
-        `Key ${key.id} (${key.name}) is shown this once only. Give it to a server as SIGNALBOX_API_KEY.`,
-        `Scopes: ${key.scopes.join(", ")}`,
+        `Key ${key.id} (${visibleLine(key.name)}) is shown this once only. Give it to a server as SIGNALBOX_API_KEY.`,
+        `Scopes: ${visibleLine(key.scopes.join(", "))}`,
         `Expires: ${key.expiresAtMs === null ? "never" : isoTime(key.expiresAtMs)}`,
       ].join("\n"),
     )
@@ -50,9 +51,9 @@ export function listKeysCommand(config: Config, options: OutputOptions): Promise
         const json = keyJson(key)
         return [
           String(key.id),
-          key.name,
+          visibleLine(key.name),
           json.key,
-          key.scopes.join(" "),
+          visibleLine(key.scopes.join(" ")),
           key.plan,
           statusOf(key, app.now()),
           json.last_used_at ?? "never",
@@ -69,7 +70,7 @@ export function revokeKeyCommand(config: Config, id: number, options: OutputOpti
     printResult(options, { id: key.id, revoked: true }, () =>
       key.isLocal
         ? `Key ${key.id} is revoked. The next server without a key makes a new local one.`
-        : `Key ${key.id} (${key.name}) is revoked. Servers that use it are refused from now on.`,
+        : `Key ${key.id} (${visibleLine(key.name)}) is revoked. Servers that use it are refused from now on.`,
     )
   })
 }
@@ -101,5 +102,5 @@ function expiryOf(text: string, nowMs: number): number {
   const days = /^(\d{1,5})d$/.exec(text)?.[1]
   const timeMs = days === undefined ? parseIsoTime(text)?.startMs : nowMs + Number(days) * DAY_MS
   if (timeMs !== undefined) return timeMs
-  throw invalid("expires", `"${text}" is neither an ISO 8601 time nor a number of days such as 90d`)
+  throw invalid("expires", `${echoed(text)} is neither an ISO 8601 time nor a number of days such as 90d`)
 }

@@ -1,10 +1,10 @@
 /** What commands ask the listener of the database, where one is up; without one they look for themselves. */
 
-import type { Config } from "../config.ts"
+import type { Config } from "../config/config.ts"
+import { LISTENER_ANSWER_TIMEOUT_MS } from "../config/limits.ts"
+import { callProven, GREETING_PATH, readPass } from "../hook/proven-call.ts"
 import { type ListenerRecord, readListenerRecord } from "../http/listener-files.ts"
-
-/** How long a command waits for an answer before it looks for itself. */
-const ANSWER_MS_MAX = 1_000
+import { localKeyIn } from "../operations/keys.ts"
 
 /** Returns where the listener is said to be, whether it answers or not. */
 export function listenerOf(config: Config): ListenerRecord | undefined {
@@ -17,7 +17,7 @@ export function listingPath(repositoryId: number, refresh: boolean): string {
   return `/api/coordination/file-reservations?repository_id=${repositoryId}${refresh ? "&refresh=true" : ""}`
 }
 
-/** Has the listener list anew what a command has changed: who looks next must see his own doing. */
+/** Has the listener list anew what a command has changed: the next look shows it. */
 export async function refreshListings(
   config: Config,
   changed: readonly { repositoryId: number }[],
@@ -26,20 +26,26 @@ export async function refreshListings(
     await askListener(config, listingPath(id, true))
 }
 
+/** Returns whether the listener of the database is up and proves to be it, within a time in milliseconds. */
+export async function isListenerUp(config: Config, timeoutMs = LISTENER_ANSWER_TIMEOUT_MS): Promise<boolean> {
+  const pass = readPass(config.databasePath)
+  if (pass === undefined) return false
+  const headers = { Authorization: `Bearer ${pass.token}` }
+  return (await callProven(pass, { method: "GET", path: GREETING_PATH, headers }, timeoutMs))?.status === 200
+}
+
 /**
  * Returns the JSON that the listener answers at a path; undefined when there is none, or it does not
- * answer, or not with success. The configured key counts, where there is one.
+ * prove itself, or not answer, or not with success. The configured key counts, where there is one.
  */
 export async function askListener(config: Config, path: string): Promise<unknown> {
-  const listener = listenerOf(config)
-  if (listener === undefined) return undefined
+  const pass = readPass(config.databasePath)
+  const key = config.apiKey ?? localKeyIn(config.databasePath)
+  if (pass === undefined || key === undefined) return undefined
+  const headers = { Authorization: `Bearer ${key}` }
+  const answer = await callProven(pass, { method: "GET", path, headers }, LISTENER_ANSWER_TIMEOUT_MS)
   try {
-    const response = await fetch(`${listener.url}${path}`, {
-      headers: { Authorization: `Bearer ${config.apiKey ?? listener.token}` },
-      redirect: "error",
-      signal: AbortSignal.timeout(ANSWER_MS_MAX),
-    })
-    return response.ok ? await response.json() : undefined
+    return answer?.status === 200 ? JSON.parse(answer.body) : undefined
   } catch {
     return undefined
   }

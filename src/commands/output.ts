@@ -1,16 +1,24 @@
 /** How commands print: colour on a terminal only, JSON when asked for. stdout is theirs; they never run beside the protocol. */
 
+import { visible, visibleJson } from "../domain/foreign-text/visible.ts"
+
 export interface OutputOptions {
   json?: boolean
 }
 
+/** What we write to terminals besides text: colours, and links (see `hyperlink`). */
+const ESCAPE = "\u001b"
+const OWN_SEQUENCES = new RegExp(`(${ESCAPE}\\[(?:0|1|2|31|32|36)m|${ESCAPE}\\]8;;[!-~]*${ESCAPE}\\\\)`)
+
+/** Prints a text and a new line; of control characters only our own sequences, and those only at a terminal. */
 export function print(text: string): void {
-  process.stdout.write(`${text}\n`)
+  const parts = process.stdout.isTTY === true ? text.split(OWN_SEQUENCES) : [text]
+  process.stdout.write(`${parts.map((part, index) => (index % 2 === 1 ? part : visible(part))).join("")}\n`)
 }
 
 /** Prints a value as JSON, or `human` when JSON was not asked for. */
 export function printResult(options: OutputOptions, value: unknown, human: () => string): void {
-  print(options.json === true ? JSON.stringify(value, null, 2) : human())
+  print(options.json === true ? visibleJson(value, 2) : human())
 }
 
 const usesColour = process.stdout.isTTY === true && process.env.NO_COLOR === undefined

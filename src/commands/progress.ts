@@ -3,7 +3,7 @@
 import type { WriteStream } from "node:tty"
 
 /** Drawn at most this often. */
-const DRAWN_EVERY_MS = 100
+const REDRAW_INTERVAL_MS = 100
 const BAR_CHARS = 24
 const COLUMNS_DEFAULT = 80
 const CLEAR_LINE = "\r\u001b[2K"
@@ -29,7 +29,7 @@ export function createProgress(
   return {
     show(done, total) {
       const nowMs = performance.now()
-      if (nowMs - drawnAtMs < DRAWN_EVERY_MS) return
+      if (nowMs - drawnAtMs < REDRAW_INTERVAL_MS) return
       drawnAtMs = nowMs
       const columns = screen.columns || COLUMNS_DEFAULT
       screen.write(CLEAR_LINE + progressLine(label, done, total, figure).slice(0, columns - 1))

@@ -1,13 +1,13 @@
 /** `signalbox serve`: the HTTP listener without a client on stdin, until a signal ends it. */
 
 import { openAppAlone } from "../app.ts"
-import type { Config } from "../config.ts"
-import { DRAIN_MS_MAX } from "../limits.ts"
-import { joinProcesses } from "../operations/processes.ts"
-import { removeProcess } from "../store/processes.ts"
+import type { Config } from "../config/config.ts"
+import { DRAIN_MS_MAX } from "../config/limits.ts"
+import { serverSession } from "../operations/coordination/sessions.ts"
+import { leaveProcesses, registerProcess } from "../operations/processes.ts"
 import { print } from "./output.ts"
 
-export interface ServeOptions {
+interface ServeOptions {
   /** The port to ask for first; 0 for any. */
   port?: number
 }
@@ -19,8 +19,9 @@ const FOREVER_MS = 2 ** 31 - 1
 export async function serveCommand(config: Config, options: ServeOptions): Promise<void> {
   const ended = endOfServing()
   const { startListener } = await import("../serve.ts")
-  const app = await openAppAlone(options.port === undefined ? config : { ...config, port: options.port })
-  const processId = await joinProcesses(app, [])
+  const asked = options.port === undefined ? config : { ...config, port: options.port }
+  const app = await openAppAlone(asked, { isServer: true })
+  const processId = await registerProcess(app, serverSession(app), [])
   const listener = startListener(app, (state) => {
     const { url } = state
     if (state.is === "listening") print(`signalbox listens on ${url}. Ctrl+C ends it.`)
@@ -29,7 +30,7 @@ export async function serveCommand(config: Config, options: ServeOptions): Promi
   await ended
   setTimeout(() => process.exit(), 2 * DRAIN_MS_MAX).unref()
   await listener.close()
-  await removeProcess(app.db, processId)
+  await leaveProcesses(app, processId)
   await app.close()
 }
 

@@ -1,64 +1,23 @@
 /** `signalbox status`: what is there and what is going on, without changing or making anything. */
 
 import { existsSync, statSync } from "node:fs"
-import { openAppAlone } from "../app.ts"
-import type { Config } from "../config.ts"
+import type { Config } from "../config/config.ts"
+import { readHookSettings } from "../config/hook-settings.ts"
 import { schemaVersionOf } from "../db/backup.ts"
 import { SCHEMA_VERSION } from "../db/migrations.ts"
-import { isActive } from "../domain/agent.ts"
-import { workAt } from "../domain/documentation.ts"
-import type { StoredModel } from "../domain/embedding.ts"
+import type { EmbeddingProgress, StoredModel } from "../domain/embedding/embedding.ts"
+import { visibleLine } from "../domain/foreign-text/visible.ts"
+import { findWorkTree } from "../git/repository.ts"
 import { hasHookFiles, hookFolder } from "../hook/files.ts"
-import { LISTING_ROWS_MAX } from "../limits.ts"
-import type { App } from "../operations/app.ts"
+import { type Activity, activityNow, type DocumentationActivity } from "../operations/activity.ts"
 import { count, lines } from "../operations/markdown.ts"
-import { modelState } from "../operations/models.ts"
-import { packageVersion } from "../package-root.ts"
-import { listAgents } from "../store/agents.ts"
-import { listDocumentationBranches, listDocumentedRepositories } from "../store/documentation.ts"
-import { countBranchFiles } from "../store/documents.ts"
-import type { EmbeddingProgress } from "../store/embeddings.ts"
-import { listProcesses } from "../store/processes.ts"
-import { findProjectByKey, listProjectKeys } from "../store/projects.ts"
-import { findRepositoryById, listRepositories } from "../store/repositories.ts"
-import { listReservationsIn } from "../store/reservations.ts"
-import { figure } from "./indexing-work.ts"
-import { askListener, listenerOf } from "./listener.ts"
-import { visible } from "./memory-text.ts"
-import { progressJson, progressText } from "./model-follow.ts"
+import { ownCommand } from "../runtime/own-command.ts"
+import { packageVersion } from "../runtime/package-root.ts"
+import { figure } from "./documentation/indexing-work.ts"
+import { isListenerUp, listenerOf } from "./listener.ts"
+import { progressJson, progressText } from "./memory/model-follow.ts"
 import { bold, dim, green, type OutputOptions, printResult, red } from "./output.ts"
-
-interface Activity {
-  server_processes: number
-  repositories: number
-  active_agents: number
-  active_reservations: number
-  embedding: Embedding
-  documentation: Documentation
-}
-
-/** What is searched, and what is being read or embedded now. */
-interface Documentation {
-  repositories: number
-  branches: number
-  files: number
-  chunks: number
-  /** Repositories that cannot be brought up to date. */
-  problems: number
-  indexing: { repository: string; phase: string; branch: string | null; done: number; total: number }[]
-}
-
-/** Who embeds memories, and who is to take over; null when nobody is. */
-interface Embedding {
-  active: EmbeddingModel
-  building: EmbeddingModel | null
-}
-
-interface EmbeddingModel {
-  id: string
-  name: string
-  progress: EmbeddingProgress
-}
+import { withApp } from "./with-app.ts"
 
 /** Prints the state of the database, the listener, the hook and the limits. */
 export async function statusCommand(config: Config, options: OutputOptions): Promise<void> {
@@ -66,7 +25,7 @@ export async function statusCommand(config: Config, options: OutputOptions): Pro
   const exists = existsSync(databasePath)
   const schemaVersion = exists ? schemaVersionOf(databasePath) : null
   // Opening an older database would bring it to this version's schema, and that is not ours to do here.
-  const activity = schemaVersion === SCHEMA_VERSION ? await activityIn(config) : null
+  const activity = schemaVersion === SCHEMA_VERSION ? activityJson(await withApp(config, activityNow)) : null
   const listener = listenerOf(config)
   const status = {
     version: packageVersion(),
@@ -84,85 +43,43 @@ export async function statusCommand(config: Config, options: OutputOptions): Pro
         : {
             url: listener.url,
             pid: listener.pid,
-            is_up: (await askListener(config, "/healthz")) !== undefined,
+            is_up: await isListenerUp(config),
           },
     activity,
-    hook: { is_installed: hasHookFiles(config.dataFolder), folder: hookFolder(config.dataFolder) },
+    hook: {
+      is_installed: hasHookFiles(config.dataFolder),
+      folder: hookFolder(config.dataFolder),
+      weakened_by_project: await weakenedSettings(config),
+    },
     limits: config.rates,
   }
   printResult(options, status, () => statusText(status))
 }
 
-async function activityIn(config: Config): Promise<Activity> {
-  const app = await openAppAlone(config)
-  try {
-    const processes = await listProcesses(app.db)
-    const repositories = await listRepositories(app.db)
-    const nowMs = app.now()
-    let reservations = 0
-    for (const { id } of repositories)
-      reservations += (await listReservationsIn(app.db, id, nowMs, LISTING_ROWS_MAX)).length
-    return {
-      server_processes: processes.filter(({ pid, identityMark }) => app.markOf(pid) === identityMark).length,
-      repositories: repositories.length,
-      active_agents: await countActiveAgents(app, nowMs),
-      active_reservations: reservations,
-      embedding: await embeddingIn(app),
-      documentation: await documentationIn(app, nowMs),
-    }
-  } finally {
-    await app.close()
-  }
+/** Returns what the settings of the project around the working folder weaken, a sentence each. */
+async function weakenedSettings({ userConfigPath, workingFolder }: Config): Promise<readonly string[]> {
+  const tree = await findWorkTree(workingFolder)
+  return readHookSettings(userConfigPath, tree?.rootPath).weakenings
 }
 
-async function embeddingIn(app: App): Promise<Embedding> {
-  const { active, activeProgress, building, buildingProgress } = await modelState(app.db)
-  const shown = ({ source, name }: StoredModel, progress: EmbeddingProgress): EmbeddingModel => ({
-    id: source,
-    name,
-    progress: progressJson(progress),
-  })
+function activityJson({ models, documentation, ...activity }: Activity) {
+  const { active, activeProgress, building, buildingProgress } = models
   return {
-    active: shown(active, activeProgress),
-    building: building && buildingProgress ? shown(building, buildingProgress) : null,
+    server_processes: activity.serverProcesses,
+    repositories: activity.repositories,
+    active_agents: activity.activeAgents,
+    active_reservations: activity.activeReservations,
+    embedding: {
+      active: modelJson(active, activeProgress),
+      building: building && buildingProgress ? modelJson(building, buildingProgress) : null,
+    },
+    documentation,
   }
 }
+type ActivityJson = ReturnType<typeof activityJson>
 
-async function documentationIn({ db }: App, nowMs: number): Promise<Documentation> {
-  const found: Documentation = {
-    repositories: 0,
-    branches: 0,
-    files: 0,
-    chunks: 0,
-    problems: 0,
-    indexing: [],
-  }
-  for (const { repositoryId, work, problem } of await listDocumentedRepositories(db)) {
-    found.repositories += 1
-    if (problem !== null) found.problems += 1
-    for (const { id } of await listDocumentationBranches(db, repositoryId)) {
-      const counts = await countBranchFiles(db, id)
-      found.branches += 1
-      found.files += counts.files - counts.problems
-      found.chunks += counts.chunks
-    }
-    const current = workAt(work, nowMs)
-    if (current === null) continue
-    const { phase, branch, done, total } = current
-    const repository = (await findRepositoryById(db, repositoryId))?.name ?? ""
-    found.indexing.push({ repository, phase, branch, done, total })
-  }
-  return found
-}
-
-async function countActiveAgents(app: App, nowMs: number): Promise<number> {
-  let active = 0
-  for (const key of await listProjectKeys(app.db, "", LISTING_ROWS_MAX)) {
-    const project = await findProjectByKey(app.db, key)
-    const agents = project === undefined ? [] : await listAgents(app.db, project.id)
-    active += agents.filter((agent) => isActive(agent, nowMs)).length
-  }
-  return active
+function modelJson({ source, name }: StoredModel, progress: EmbeddingProgress) {
+  return { id: source, name, progress: progressJson(progress) }
 }
 
 interface Status {
@@ -171,8 +88,8 @@ interface Status {
   key: string
   database: { path: string; exists: boolean; bytes: number; schema_version: number | null }
   listener: { url: string; pid: number; is_up: boolean } | null
-  activity: Activity | null
-  hook: { is_installed: boolean; folder: string }
+  activity: ActivityJson | null
+  hook: { is_installed: boolean; folder: string; weakened_by_project: readonly string[] }
   limits: Config["rates"]
 }
 
@@ -206,8 +123,9 @@ function statusText(status: Status): string {
       "Hook",
       hook.is_installed
         ? `installed in ${hook.folder}`
-        : "not installed: run signalbox install to guard edits with it",
+        : `not installed: run ${ownCommand()} install to guard edits with it`,
     ),
+    ...hook.weakened_by_project.map((text) => line(false, "Settings", red(visibleLine(text)))),
     line(
       true,
       "Limits",
@@ -222,7 +140,7 @@ function databaseText({ path, exists, bytes, schema_version }: Status["database"
   if (schema_version === SCHEMA_VERSION) return `${path} ${facts}`
   const next =
     schema_version === null
-      ? "cannot be read: run signalbox doctor"
+      ? `cannot be read: run ${ownCommand()} doctor`
       : schema_version < SCHEMA_VERSION
         ? "the next server brings it to this version"
         : "made by a newer signalbox: update this one"
@@ -235,7 +153,7 @@ function listenerText(listener: Status["listener"]): string {
   return is_up ? `${url} ${dim(`(process ${pid})`)}` : `${url} does not answer ${dim(`(process ${pid})`)}`
 }
 
-function embeddingText({ active, building }: Embedding): string {
+function embeddingText({ active, building }: ActivityJson["embedding"]): string {
   const now = `${progressText(active.progress)} with ${active.id}`
   if (building === null) return now
   const { completed, failed, total } = building.progress
@@ -250,17 +168,17 @@ function documentationText({
   chunks,
   problems,
   indexing,
-}: Documentation): string {
-  if (repositories === 0) return "none is searched; signalbox repos add connects a repository"
+}: DocumentationActivity): string {
+  if (repositories === 0) return `none is searched; ${ownCommand()} repos add connects a repository`
   const where =
     branches <= repositories
       ? count(repositories, "repository", "repositories")
       : `${count(branches, "branch", "branches")} of ${count(repositories, "repository", "repositories")}`
   const work = indexing.map(({ repository, phase, done, total }) => {
     const unit = phase === "embedding" ? "chunks" : "files"
-    return `; ${phase} ${visible(repository)}, ${figure(done)} of ${figure(total)} ${unit}`
+    return `; ${phase} ${visibleLine(repository)}, ${figure(done)} of ${figure(total)} ${unit}`
   })
-  const trouble = problems === 0 ? "" : red("; signalbox repos list says what cannot be read")
+  const trouble = problems === 0 ? "" : red(`; ${ownCommand()} repos list says what cannot be read`)
   const figures = `${figure(files)} ${files === 1 ? "file" : "files"}, ${figure(chunks)} ${chunks === 1 ? "chunk" : "chunks"}`
   return `${figures} in ${where}${work.join("")}${trouble}`
 }

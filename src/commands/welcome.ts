@@ -1,11 +1,12 @@
 /** What `signalbox` shows on a terminal: that the server works, where the data lies, and how to go on. */
 
 import { existsSync, statSync } from "node:fs"
-import type { Config } from "../config.ts"
+import type { Config } from "../config/config.ts"
 import { AppError } from "../errors.ts"
 import { OPERATIONS } from "../operations/index.ts"
 import { type Selection, selectOperations } from "../operations/selection.ts"
-import { cloneStart, PUBLISHED_START, packageVersion } from "../package-root.ts"
+import { launcherPath, launcherWord } from "../runtime/launcher.ts"
+import { cloneStart, PUBLISHED_START, packageVersion } from "../runtime/package-root.ts"
 import { ServerClient } from "./client.ts"
 import { bold, cyan, dim, green, print } from "./output.ts"
 
@@ -27,10 +28,11 @@ export async function welcome(config: Config, selection: Selection): Promise<voi
     await server.stop()
   }
   print(`${green("✓")} Data     ${config.databasePath} ${dim(sizeOf(config.databasePath))}`)
-  const [command = "", ...args] = cloneStart() ?? PUBLISHED_START
-  const start = { command, args }
-  const settings = JSON.stringify({ mcpServers: { signalbox: start } })
-  const shell = [start.command, ...start.args].join(" ")
+  const launcher = launcherPath(config.dataFolder)
+  const isInstalled = existsSync(launcher)
+  const [command = "", ...args] = isInstalled ? [launcher] : (cloneStart() ?? PUBLISHED_START)
+  const settings = JSON.stringify({ mcpServers: { signalbox: { command, args } } })
+  const shell = isInstalled ? launcherWord(config.dataFolder) : [command, ...args].join(" ")
   print(`\nGive it to the coding agents on this machine, server and hook:\n\n  ${bold(`${shell} install`)}`)
   print(dim(`  (${shell} install --dry-run shows the changes first)`))
   print(`\nOr paste the server into their MCP settings:\n\n  ${cyan(settings)}\n`)

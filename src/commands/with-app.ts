@@ -1,7 +1,7 @@
 /** Opens the app for one command and closes it again, whatever happens. */
 
 import { type AppOptions, openAppAlone } from "../app.ts"
-import type { Config } from "../config.ts"
+import type { Config } from "../config/config.ts"
 import type { App } from "../operations/app.ts"
 
 export async function withApp<T>(

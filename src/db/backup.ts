@@ -15,28 +15,27 @@ import {
 } from "node:fs"
 import { dirname } from "node:path"
 import BetterSqlite3 from "better-sqlite3"
+import { BACKUP_BUSY_TIMEOUT_MS } from "../config/limits.ts"
 import { AppError } from "../errors.ts"
 import { requireUsable } from "./migrate.ts"
 
-/** How long SQLite waits for whoever is just recovering or closing the file. */
-const BUSY_MS_MAX = 5_000
 /** What SQLite keeps beside a database: its log, and the index of the log. */
 const SIDE_FILES = ["-wal", "-shm"] as const
 
 /** A copy that was checked. */
-export interface CheckedCopy {
+interface CheckedCopy {
   schemaVersion: number
 }
 
 /**
  * Copies the database at `path` to `target`, mode 0600, once it is found to be whole. `target` appears whole
- * or not at all. Fails with `refused` when it exists and may not be replaced, with `unavailable` when `path` is no
+ * or not at all. `hint` says what to do when `path` cannot be copied. Fails with `refused` when it exists and may not be replaced, with `unavailable` when `path` is no
  * database of ours that this version knows, or is damaged.
  */
 export function backUp(
   path: string,
   target: string,
-  terms: { replaces: boolean; knownVersion: number },
+  terms: { replaces: boolean; knownVersion: number; hint: string },
 ): CheckedCopy {
   if (!terms.replaces && existsSync(target)) {
     throw new AppError("refused", `${target} exists`, {
@@ -44,12 +43,7 @@ export function backUp(
     })
   }
   return withPart(target, (part) => {
-    const copy = copyChecked(
-      path,
-      part,
-      terms.knownVersion,
-      "Bring back an earlier state with `signalbox restore`.",
-    )
+    const copy = copyChecked(path, part, terms)
     renameSync(part, target)
     return copy
   })
@@ -57,17 +51,17 @@ export function backUp(
 
 /**
  * Puts the copy in `source` in the place of the database at `path`, in one step; what was there is kept at
- * `kept`. Nothing is changed when `source` fails its check. Processes that have the old file open go on
+ * `kept`. Nothing is changed when `source` fails its check, and `hint` says what to do then. Processes that have the old file open go on
  * with that one, so there should be none.
  */
 export function restore(
   source: string,
   path: string,
-  terms: { kept: string; knownVersion: number },
+  terms: { kept: string; knownVersion: number; hint: string },
 ): CheckedCopy {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   return withPart(path, (part) => {
-    const copy = copyChecked(source, part, terms.knownVersion, "Name a file that `signalbox backup` made.")
+    const copy = copyChecked(source, part, terms)
     if (existsSync(path)) keep(path, terms.kept)
     // A log of the old file beside the new one would be taken for the new one's.
     for (const side of SIDE_FILES) rmSync(`${path}${side}`, { force: true })
@@ -96,7 +90,11 @@ function versionIn(connection: BetterSqlite3.Database): number {
 }
 
 /** Copies one consistent state of a database into an empty file, after checking that it is whole and ours. */
-function copyChecked(source: string, target: string, knownVersion: number, hint: string): CheckedCopy {
+function copyChecked(
+  source: string,
+  target: string,
+  { knownVersion, hint }: { knownVersion: number; hint: string },
+): CheckedCopy {
   const unusable = (why: string) => new AppError("unavailable", `${source} ${why}`, { hint })
   const connection = open(source, { readonly: true })
   try {
@@ -110,7 +108,7 @@ function copyChecked(source: string, target: string, knownVersion: number, hint:
     return { schemaVersion }
   } catch (error) {
     const isUnreadable =
-      error instanceof BetterSqlite3.SqliteError && /^SQLITE_(NOTADB|CORRUPT)/.test(error.code)
+      error instanceof BetterSqlite3.SqliteError && /^SQLITE_(?:NOTADB|CORRUPT|ERROR)/.test(error.code)
     throw isUnreadable ? unusable(`cannot be read as a database: ${error.message}`) : error
   } finally {
     connection.close()
@@ -121,7 +119,7 @@ function open(path: string, { readonly }: { readonly: boolean }): BetterSqlite3.
   if (!existsSync(path))
     throw new AppError("not_found", `there is no file ${path}`, { hint: "Check the path." })
   try {
-    return new BetterSqlite3(path, { readonly, fileMustExist: true, timeout: BUSY_MS_MAX })
+    return new BetterSqlite3(path, { readonly, fileMustExist: true, timeout: BACKUP_BUSY_TIMEOUT_MS })
   } catch (error) {
     throw new AppError("unavailable", `${path} cannot be opened: ${(error as Error).message}`, {
       hint: "Name a file that you may read.",
@@ -133,7 +131,7 @@ function open(path: string, { readonly }: { readonly: boolean }): BetterSqlite3.
 function keep(path: string, kept: string): void {
   createEmpty(kept)
   try {
-    // Whoever is the last to close it puts its log into the file.
+    // The connection that closes last puts the log into the file.
     const connection = open(path, { readonly: false })
     try {
       connection.prepare("VACUUM INTO ?").run(kept)
@@ -141,6 +139,7 @@ function keep(path: string, kept: string): void {
       connection.close()
     }
   } catch {
+    // A database that SQLite cannot read is what a backup is restored for.
     for (const part of ["", "-wal"])
       if (existsSync(`${path}${part}`)) copyFileSync(`${path}${part}`, `${kept}${part}`)
   }

@@ -18,7 +18,7 @@ export interface Queries {
 export interface Database extends Queries {
   /**
    * Runs `body` atomically; it rolls back when `body` throws. `lock` names what must not change
-   * meanwhile, for engines that lock less than the whole database. Inside, only `tx` may be awaited:
+   * meanwhile, for engines that lock less than the whole database; ARCHITECTURE.md lists them. Inside, only `tx` may be awaited:
    * a body that awaits anything else is found out, rolled back and fails.
    */
   transaction<T>(lock: string, body: (tx: Queries) => Promise<T>): Promise<T>

@@ -4,7 +4,7 @@ import { requireUsable } from "./migrate.ts"
 import { SCHEMA_VERSION } from "./migrations.ts"
 import { openSqlite } from "./sqlite.ts"
 
-export interface Health {
+interface Health {
   /** What is wrong with the file, as SQLite says it; empty when it is whole. */
   faults: string[]
   schemaVersion: number

@@ -1,6 +1,6 @@
 /**
  * Brings a database file to the schema of this program, however many processes try at once: the work
- * is done under SQLite's write lock, and whoever comes second finds it done.
+ * is done under SQLite's write lock, and the process that comes second finds it done.
  */
 
 import { closeSync, openSync, rmSync } from "node:fs"
@@ -74,7 +74,13 @@ function versionOf(connection: BetterSqlite3.Database, path: string): number {
         NOT EXISTS (SELECT 1 FROM sqlite_schema) AS isEmpty
       FROM pragma_user_version, pragma_application_id`)
     .get() ?? { version: 0, owner: 0, isEmpty: 1 }
-  if (owner === APPLICATION_ID || (owner === 0 && version === 0 && isEmpty === 1)) return version
+  if (version === 0 && isEmpty === 1 && (owner === 0 || owner === APPLICATION_ID)) return version
+  // The version is written with the tables, in one transaction.
+  if (owner === APPLICATION_ID && version === 0)
+    throw new AppError("unavailable", `${path} is damaged: it holds tables, and says that it has none`, {
+      hint: "Ask your user to bring back a backup of it.",
+    })
+  if (owner === APPLICATION_ID) return version
   throw new AppError("unavailable", `${path} is the database of another program`, {
     hint: "Name another file with SIGNALBOX_DB or --db.",
   })
@@ -84,6 +90,6 @@ function newerDatabase(path: string, found: number, known: number): AppError {
   return new AppError(
     "unavailable",
     `${path} has schema version ${found}, this signalbox knows versions up to ${known}`,
-    { hint: "Update signalbox: npx -y signalbox@latest." },
+    { hint: "Update signalbox: `npx -y signalbox@latest install`, in your home folder." },
   )
 }

@@ -7,7 +7,7 @@ import { closeSync, openSync } from "node:fs"
 import BetterSqlite3 from "better-sqlite3"
 
 export interface ProcessLock {
-  /** Takes the lock if nobody has it, and says whether it is held now. Cheap enough to be asked every moment. */
+  /** Takes the lock if no process has it, and says whether it is held now. Cheap enough to be asked every moment. */
   tryTake(): boolean
   /** Gives the lock back, if it is held, and closes the file. */
   close(): void
@@ -24,7 +24,7 @@ export function openProcessLock(path: string): ProcessLock {
         connection.exec("BEGIN EXCLUSIVE")
         return true
       } catch (error) {
-        // Two that ask at once may both be told so; whoever asks again later gets it.
+        // Two processes that ask at once may both be told so; one that asks again later gets it.
         if (error instanceof BetterSqlite3.SqliteError && error.code.startsWith("SQLITE_BUSY")) return false
         throw error
       }

@@ -5,8 +5,8 @@
  */
 
 import BetterSqlite3 from "better-sqlite3"
+import { DATABASE_WAIT_MS_MAX } from "../config/limits.ts"
 import { AppError } from "../errors.ts"
-import { DATABASE_WAIT_MS_MAX } from "../limits.ts"
 import { ConstraintError, type Database, type Queries, type Row, type SqlValue } from "./database.ts"
 import { addVectorFunctions } from "./vector-functions.ts"
 
@@ -30,7 +30,7 @@ export interface SqliteOptions {
 
 /**
  * Opens the SQLite file at `path`, creating it when missing: WAL, synchronous=NORMAL, foreign keys on.
- * Fails with `unavailable` when the file cannot be opened or is no database.
+ * Fails with `unavailable` when the file cannot be opened or is no database, or SQLite was built for another Node.
  */
 export async function openSqlite(path: string, options: SqliteOptions = {}): Promise<SqliteDatabase> {
   const waitMs = options.waitMs ?? DATABASE_WAIT_MS_MAX
@@ -40,7 +40,7 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
     // The wait is ours, not SQLite's: its busy handler blocks this thread and backs off unfairly.
     const opened = new BetterSqlite3(path, { timeout: 0 })
     connection = opened
-    await untilFree(waitMs, random, () => {
+    await retryWhileBusy(waitMs, random, () => {
       options.inspect?.(opened)
       // Switching a cold file to WAL ignores SQLite's busy handler, so it is retried like the rest.
       if (opened.pragma("journal_mode", { simple: true }) !== "wal") opened.pragma("journal_mode = WAL")
@@ -57,7 +57,12 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
   } catch (error) {
     connection?.close()
     if (error instanceof AppError) throw error
-    throw new AppError("unavailable", `the database ${path} cannot be opened: ${(error as Error).message}`, {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === "ERR_DLOPEN_FAILED")
+      throw new AppError("unavailable", `SQLite cannot be loaded: ${message.replace(/\s+/g, " ")}`, {
+        hint: `Install signalbox anew with the Node that runs it, ${process.execPath}, or run npm rebuild where it is installed.`,
+      })
+    throw new AppError("unavailable", `the database ${path} cannot be opened: ${message}`, {
       hint: "Check the path, its permissions and the free space, or name another file with SIGNALBOX_DB.",
     })
   }
@@ -93,7 +98,7 @@ export class SqliteDatabase implements Database {
 
   transaction<T>(_lock: string, body: (tx: Queries) => Promise<T>): Promise<T> {
     return this.#queued(async () => {
-      await this.#untilFree(() => this.#statement("BEGIN IMMEDIATE").run())
+      await this.#retryWhileBusy(() => this.#statement("BEGIN IMMEDIATE").run())
       // Promises of SQLite settle in microtasks, and nextTick waits until none is left. So if the alarm
       // rings before the end, the body awaited something else, and other processes waited for it too.
       const state = { ticked: false, ended: false }
@@ -117,7 +122,7 @@ export class SqliteDatabase implements Database {
    * and for backups, which only this folder does.
    */
   exclusively<T>(work: (connection: BetterSqlite3.Database) => T | Promise<T>): Promise<T> {
-    return this.#queued(() => this.#untilFree(() => work(this.#connection)))
+    return this.#queued(() => this.#retryWhileBusy(() => work(this.#connection)))
   }
 
   close(): Promise<void> {
@@ -140,12 +145,12 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  /** Runs one statement at once when nothing is queued and nobody is in the way, which is the rule. */
+  /** Runs one statement at once when nothing is queued and no writer is in the way, which is the rule. */
   #once<T>(work: () => T): Promise<T> {
-    if (this.#tail !== null) return this.#queued(() => this.#untilFree(work))
+    if (this.#tail !== null) return this.#queued(() => this.#retryWhileBusy(work))
     return settled(work).catch((error: unknown) => {
-      if (isBusy(error)) return this.#queued(() => this.#untilFree(work))
-      throw error
+      if (isBusy(error)) return this.#queued(() => this.#retryWhileBusy(work))
+      throw toldOf(error, this.#connection)
     })
   }
 
@@ -172,13 +177,15 @@ export class SqliteDatabase implements Database {
     this.#tail = done
     try {
       return await done
+    } catch (error) {
+      throw toldOf(error, this.#connection)
     } finally {
       if (this.#tail === done) this.#tail = null
     }
   }
 
-  #untilFree<T>(work: () => T | Promise<T>): Promise<T> {
-    return untilFree(this.#waitMs, this.#random, work)
+  #retryWhileBusy<T>(work: () => T | Promise<T>): Promise<T> {
+    return retryWhileBusy(this.#waitMs, this.#random, work)
   }
 }
 
@@ -186,7 +193,11 @@ export class SqliteDatabase implements Database {
  * Runs `work` until no other process stands in its way, pausing a random while between the tries so
  * that many waiting processes spread out instead of meeting again.
  */
-async function untilFree<T>(waitMs: number, random: () => number, work: () => T | Promise<T>): Promise<T> {
+async function retryWhileBusy<T>(
+  waitMs: number,
+  random: () => number,
+  work: () => T | Promise<T>,
+): Promise<T> {
   const deadline = performance.now() + waitMs
   for (let tries = 1; ; tries += 1) {
     try {
@@ -207,6 +218,32 @@ async function untilFree<T>(waitMs: number, random: () => number, work: () => T 
 
 function isBusy(error: unknown): boolean {
   return error instanceof BetterSqlite3.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code)
+}
+
+/** What no code of ours causes, by the beginning of SQLite's code, and what helps. */
+const PROBLEMS: readonly (readonly [code: string, problem: string, hint: string])[] = [
+  ["SQLITE_CORRUPT", "is damaged", "Ask your user to bring back a backup of it."],
+  ["SQLITE_NOTADB", "is damaged", "Ask your user to bring back a backup of it."],
+  ["SQLITE_FULL", "cannot be written", "Free some space on its disk, then try again."],
+  ["SQLITE_READONLY", "cannot be written", "Check the permissions of the file and its folder."],
+  ["SQLITE_IOERR", "cannot be read or written", "Check its disk and the free space there."],
+  ["SQLITE_CANTOPEN", "cannot be opened", "Check the permissions of the file and its folder."],
+]
+
+/** Returns an error of the file or its disk as `unavailable`, and every other as it is. */
+function toldOf(error: unknown, { name, open }: BetterSqlite3.Database): unknown {
+  if (!open && error instanceof TypeError)
+    return new AppError("unavailable", "this process has closed the database, because it ends", {
+      cause: error,
+    })
+  if (!(error instanceof BetterSqlite3.SqliteError)) return error
+  const found = PROBLEMS.find(([code]) => error.code.startsWith(code))
+  if (found === undefined) return error
+  const [, problem, hint] = found
+  return new AppError("unavailable", `the database ${name} ${problem}: ${error.message}`, {
+    hint,
+    cause: error,
+  })
 }
 
 interface TransactionState {

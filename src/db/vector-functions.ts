@@ -13,6 +13,7 @@ export function addVectorFunctions(connection: BetterSqlite3.Database): void {
     const sqliteVec = createRequire(import.meta.url)("sqlite-vec") as typeof SqliteVec
     sqliteVec.load(connection)
   } catch {
+    // No library, or one that does not load here: results are the same, so no caller has to act on why.
     addSlowVectorFunctions(connection)
   }
 }

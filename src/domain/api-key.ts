@@ -78,9 +78,27 @@ export function isScope(text: string): boolean {
   )
 }
 
-/** Whether scopes allow coordination anywhere at all. */
-export function hasCoordinationScope(scopes: readonly string[]): boolean {
-  return scopes.some((scope) => scope === "*" || scope.endsWith(":coordination"))
+/** What a call may ask of a key before it is known which project or repository the call is about. */
+export const PERMISSIONS = ["coordination", "memory", "documentation", "admin", "everything"] as const
+export type Permission = (typeof PERMISSIONS)[number]
+
+/** The scopes that give a permission, `*` apart, as refusals name them. */
+export const SCOPES_OF_PERMISSION: Record<Permission, string> = {
+  coordination: "repo:{repository_id}:coordination or project:{project_key}:coordination",
+  memory: "repo:{repository_id}:memory",
+  documentation: "repo:{repository_id}:documentation",
+  admin: "admin",
+  everything: "*",
+}
+
+/**
+ * Whether scopes give a permission anywhere at all. `admin` permits what changes the machine: connecting
+ * repositories, models, deciding on overrides; `everything` is to act for any session of it.
+ */
+export function permits(scopes: readonly string[], permission: Permission): boolean {
+  if (scopes.includes("*")) return true
+  if (permission === "admin") return scopes.includes("admin")
+  return scopes.some((scope) => scope.endsWith(`:${permission}`))
 }
 
 /** Whether scopes permit coordination in a project that is linked to the given repositories. */
@@ -110,24 +128,9 @@ export function permitsMemory(scopes: readonly string[], repositoryId: number): 
   return scopes.includes("*") || scopes.includes(memoryScope(repositoryId))
 }
 
-/** Whether scopes permit memories anywhere at all. */
-export function hasMemoryScope(scopes: readonly string[]): boolean {
-  return scopes.some((scope) => scope === "*" || scope.endsWith(":memory"))
-}
-
 /** Whether scopes permit the documentation of a repository. */
 export function permitsDocumentation(scopes: readonly string[], repositoryId: number): boolean {
   return scopes.includes("*") || scopes.includes(documentationScope(repositoryId))
-}
-
-/** Whether scopes permit documentation anywhere at all. */
-export function hasDocumentationScope(scopes: readonly string[]): boolean {
-  return scopes.some((scope) => scope === "*" || scope.endsWith(":documentation"))
-}
-
-/** Whether scopes permit what changes the machine: connecting repositories, keys, deciding on overrides. */
-export function isAdmin(scopes: readonly string[]): boolean {
-  return scopes.includes("*") || scopes.includes("admin")
 }
 
 /** Returns the keys of the projects that scopes name. */

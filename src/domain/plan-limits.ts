@@ -1,14 +1,26 @@
 /**
- * What a plan allows of each HTTP API: windows of requests, all of which must have room. The shortest one
- * is the bucket that responses tell of; its capacity is the plan's burst where it names one.
+ * What a key may call how often: windows of calls, all of which must have room. Of an API the shortest one is
+ * the bucket that responses tell of; its capacity is the plan's burst where it names one.
  */
 
-import type { Rates } from "../limits.ts"
+import type { Rates } from "../config/limits.ts"
 import type { Plan } from "./api-key.ts"
 import { type Bucket, secondsUntil, takeFromBucket } from "./rate-limit.ts"
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "./time-units.ts"
 
-/** The APIs of the listener; coordination is not counted by plan. */
+/** The APIs of the listener; requests to coordination are not counted by plan. */
 export type ApiName = "coordination" | "memory" | "documentation"
+
+/** What a call may count as: for every plan alike, or as a request to an API, by the key's plan. */
+export type Counted = keyof typeof CALLS | Exclude<ApiName, "coordination">
+
+/** The calls that are limited for all plans alike, with the words that a refusal uses. */
+const CALLS = {
+  tool_calls: { rate: "tool_calls_per_minute", unit: "tool calls" },
+  resource_reads: { rate: "resource_reads_per_minute", unit: "resource reads" },
+  searches: { rate: "searches_per_minute", unit: "searches" },
+  reservations: { rate: "reservations_per_minute", unit: "requests on reservations" },
+} as const satisfies Record<string, { rate: keyof Rates; unit: string }>
 
 export interface RateWindow {
   /** The bucket's name in the store. */
@@ -20,7 +32,7 @@ export interface RateWindow {
   text: string
 }
 
-export type WindowsVerdict =
+type WindowsVerdict =
   | { allowed: true; buckets: Bucket[] }
   | { allowed: false; refusing: RateWindow; retryAfterSeconds: number }
 
@@ -34,16 +46,20 @@ export interface RateState {
   resetMs: number
 }
 
-const MINUTE_MS = 60_000
-const HOUR_MS = 3_600_000
-const DAY_MS = 86_400_000
+/** Returns the windows that calls of a kind are counted in, the shortest first; those at 0 are off. */
+export function windowsOf(rates: Rates, kind: Counted, plan: Plan): RateWindow[] {
+  if (kind === "memory" || kind === "documentation") return planWindows(rates, kind, plan)
+  const { rate, unit } = CALLS[kind]
+  const capacity = rates[rate]
+  return inForce([{ name: kind, capacity, windowMs: MINUTE_MS, text: `${capacity} ${unit} per minute` }])
+}
 
-/** Returns the windows that a plan's requests to an API are counted in, the shortest first; those at 0 are off. */
-export function planWindows(rates: Rates, api: ApiName, plan: Plan): RateWindow[] {
-  if (api === "coordination") return []
+function planWindows(rates: Rates, api: "memory" | "documentation", plan: Plan): RateWindow[] {
   const perMinute = perMinuteOf(rates, api, plan)
   const minute = { name: `${api}:minute`, windowMs: MINUTE_MS }
-  if (api === "memory") return inForce([{ ...minute, capacity: perMinute, text: `${perMinute} per minute` }])
+  const requests = (limit: string) => `${api} requests, ${limit}`
+  if (api === "memory")
+    return inForce([{ ...minute, capacity: perMinute, text: requests(`${perMinute} per minute`) }])
   const burst = rates[`documentation_${plan}_burst`]
   const perHour = rates[`documentation_${plan}_per_hour`]
   const perDay = rates[`documentation_${plan}_per_day`]
@@ -51,16 +67,18 @@ export function planWindows(rates: Rates, api: ApiName, plan: Plan): RateWindow[
     {
       ...minute,
       capacity: perMinute === 0 || burst === 0 ? perMinute : burst,
-      text: `${perMinute} per minute${burst === 0 ? "" : `, ${burst} at once`}`,
+      text: requests(`${perMinute} per minute${burst === 0 ? "" : `, ${burst} at once`}`),
     },
-    { name: `${api}:hour`, windowMs: HOUR_MS, capacity: perHour, text: `${perHour} per hour` },
-    { name: `${api}:day`, windowMs: DAY_MS, capacity: perDay, text: `${perDay} per day` },
+    { name: `${api}:hour`, windowMs: HOUR_MS, capacity: perHour, text: requests(`${perHour} per hour`) },
+    { name: `${api}:day`, windowMs: DAY_MS, capacity: perDay, text: requests(`${perDay} per day`) },
   ])
 }
 
 /** Returns the figure per minute that responses name as the limit; 0 when it is off. */
-export function perMinuteOf(rates: Rates, api: ApiName, plan: Plan): number {
-  return api === "coordination" ? rates.tool_calls_per_minute : rates[`${api}_${plan}_per_minute`]
+export function perMinuteOf(rates: Rates, kind: Counted, plan: Plan): number {
+  return kind === "memory" || kind === "documentation"
+    ? rates[`${kind}_${plan}_per_minute`]
+    : rates[CALLS[kind].rate]
 }
 
 /**

@@ -17,3 +17,8 @@ export interface Repository {
   /** Whether file names that differ only in case are one file there (git's core.ignorecase). */
   ignoreCase: boolean
 }
+
+/** Returns the id that a text or number is, of up to 15 digits; undefined for a name. */
+export function repositoryIdIn(named: string | number): number | undefined {
+  return /^[1-9]\d{0,14}$/.test(String(named)) ? Number(named) : undefined
+}

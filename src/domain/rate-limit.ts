@@ -8,7 +8,7 @@ export interface Bucket {
   used: number
 }
 
-export type BucketVerdict = { allowed: true; bucket: Bucket } | { allowed: false; retryAfterSeconds: number }
+type BucketVerdict = { allowed: true; bucket: Bucket } | { allowed: false; retryAfterSeconds: number }
 
 /** Takes one call out of a bucket; `bucket` is undefined before its first use. A refused call takes nothing. */
 export function takeFromBucket(

@@ -6,11 +6,11 @@
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
-import { toBits } from "../domain/quantise.ts"
-import { indexableText } from "../domain/query-text.ts"
-import type { WordVector, WordVectors } from "../domain/ranking.ts"
-import { WordCache } from "../domain/word-cache.ts"
-import { EMBEDDING_WINDOW_PIECES_MAX } from "../limits.ts"
+import { EMBEDDING_WINDOW_PIECES_MAX } from "../config/limits.ts"
+import { toBits } from "../domain/embedding/quantise.ts"
+import type { WordVector, WordVectors } from "../domain/memory/ranking.ts"
+import { WordCache } from "../domain/text/word-cache.ts"
+import { indexableText } from "../domain/text/words.ts"
 import type { Embedder, EmbeddingModel } from "./embedder.ts"
 import { createWordpiece, type Wordpiece } from "./wordpiece.ts"
 
@@ -173,7 +173,7 @@ function weightedMean(table: Table, text: string, weightOf: (word: string) => nu
     const weight = weightOf(indexableText(word))
     for (const id of table.wordpiece.idsOf(word)) addRow(table, sum, id, weight)
   }
-  return lengthOne(sum)
+  return normalized(sum)
 }
 
 function vectorOfWord(table: Table, word: string): WordVector | null {
@@ -209,13 +209,13 @@ class PieceVector implements WordVector {
   cosine(unit: Float64Array): number {
     const { rows, scales } = this.#table
     let sum = 0
-    for (const id of this.#ids) sum += (scales[id] ?? 0) * rowTimes(rows, id * DIMENSIONS, unit)
+    for (const id of this.#ids) sum += (scales[id] ?? 0) * dot(rows, id * DIMENSIONS, unit)
     return sum / this.#length
   }
 }
 
 /** The product of a row and a vector; four sums at once, so that an addition need not wait for the one before. */
-function rowTimes(rows: Int8Array, start: number, vector: Float64Array): number {
+function dot(rows: Int8Array, start: number, vector: Float64Array): number {
   let first = 0
   let second = 0
   let third = 0
@@ -247,7 +247,7 @@ function lengthOf(vector: Float64Array): number {
   return Math.sqrt(squares)
 }
 
-function lengthOne(sum: Float64Array): Float32Array | null {
+function normalized(sum: Float64Array): Float32Array | null {
   const length = lengthOf(sum)
   return length === 0 ? null : new Float32Array(sum.map((x) => x / length))
 }

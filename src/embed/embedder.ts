@@ -3,7 +3,7 @@
  * of different models are never compared, so every embedder tells which model it is.
  */
 
-import type { Calibration } from "../domain/similarity.ts"
+import type { Calibration } from "../domain/embedding/similarity.ts"
 
 export interface EmbeddingModel {
   /** Names the model and the version of its weights, such as `builtin-1`. */

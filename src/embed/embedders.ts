@@ -1,9 +1,9 @@
 /** The embedders of this process: loaded when they are first wanted, one for each model. */
 
-import { BUILTIN_SOURCE, type StoredModel } from "../domain/embedding.ts"
-import type { WordVectors } from "../domain/ranking.ts"
-import type { Log } from "../log.ts"
-import { BUILTIN_MODEL, createBuiltinEmbedder } from "./builtin.ts"
+import { BUILTIN_SOURCE, type StoredModel } from "../domain/embedding/embedding.ts"
+import type { WordVectors } from "../domain/memory/ranking.ts"
+import type { Log } from "../runtime/log.ts"
+import { BUILTIN_MODEL, type BuiltinEmbedder } from "./builtin.ts"
 import type { Embedder } from "./embedder.ts"
 
 export interface Embedders {
@@ -18,9 +18,8 @@ export interface Embedders {
   close(): Promise<void>
 }
 
-export interface EmbeddersOptions {
-  /** Where the built-in model's files are. */
-  builtinFolder: string
+interface EmbeddersOptions {
+  builtin: BuiltinEmbedder
   /** Where the files of other models are kept. */
   modelsFolder: string
   log: Log
@@ -32,17 +31,17 @@ const RETRY_AFTER_MS = 30_000
 interface Slot {
   loading: Promise<Embedder>
   embedder: Embedder | undefined
+  /** By the clock that only ever goes on. */
   failedAtMs: number | undefined
 }
 
 /** Makes the embedders of a process; nothing is loaded yet. */
-export function createEmbedders({ builtinFolder, modelsFolder, log }: EmbeddersOptions): Embedders {
+export function createEmbedders({ builtin, modelsFolder, log }: EmbeddersOptions): Embedders {
   const slots = new Map<string, Slot>()
-  const builtin = createBuiltinEmbedder(builtinFolder)
 
   const open = async (model: StoredModel): Promise<Embedder> => {
     if (model.source !== BUILTIN_SOURCE) {
-      const { openTransformersEmbedder } = await import("./transformers.ts")
+      const { openTransformersEmbedder } = await import("./transformers/transformers.ts")
       return openTransformersEmbedder({ name: model.name, source: model.source, modelsFolder, log })
     }
     if (model.name !== BUILTIN_MODEL.name)
@@ -52,7 +51,7 @@ export function createEmbedders({ builtinFolder, modelsFolder, log }: EmbeddersO
 
   const slotOf = (model: StoredModel): Slot => {
     const known = slots.get(model.name)
-    const mayTry = known?.failedAtMs !== undefined && Date.now() - known.failedAtMs >= RETRY_AFTER_MS
+    const mayTry = known?.failedAtMs !== undefined && performance.now() - known.failedAtMs >= RETRY_AFTER_MS
     if (known !== undefined && !mayTry) return known
     const slot: Slot = { loading: open(model), embedder: undefined, failedAtMs: undefined }
     slots.set(model.name, slot)
@@ -61,7 +60,7 @@ export function createEmbedders({ builtinFolder, modelsFolder, log }: EmbeddersO
         slot.embedder = embedder
       },
       (error: unknown) => {
-        slot.failedAtMs = Date.now()
+        slot.failedAtMs = performance.now()
         log.warn("an embedding model cannot be loaded", { model: model.name, error })
       },
     )
@@ -71,7 +70,12 @@ export function createEmbedders({ builtinFolder, modelsFolder, log }: EmbeddersO
   return {
     ready: (model) => slotOf(model).embedder,
     load: (model) => slotOf(model).loading,
-    wordVectors: () => builtin.wordVectors(),
+    wordVectors: () =>
+      builtin.wordVectors().catch((error: unknown) => {
+        // Searches rank without them.
+        log.debug("the vectors of words cannot be read", { error })
+        throw error
+      }),
     pieceCounter: () => builtin.pieceCounter(),
     async close() {
       for (const { embedder } of slots.values()) await embedder?.close()

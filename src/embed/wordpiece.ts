@@ -71,6 +71,7 @@ function addPiece(table: PieceTable, text: string, id: number): void {
   table.charsMax = Math.max(table.charsMax, text.length)
 }
 
+/** As the model's tokenizer has it, which its weights were made with; of other texts `domain/text/words.ts` knows. */
 const CAMEL_CASE = /(?<=[a-z])(?=[A-Z])/g
 const NOT_ASCII = /[^\0-\x7f]/
 /** What `clean_text` drops: control, format, private and half characters, but no tab and no line break. */

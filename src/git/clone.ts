@@ -1,48 +1,42 @@
 /**
  * Repositories that are given by their address: kept as bare clones of nothing but the newest commit of each
- * wanted branch. Credentials are those that the user's own git finds; nobody is asked for any.
+ * wanted branch. Credentials are those of the address, for one command, else those that the user's own git finds;
+ * nobody is asked for any, and none are kept.
  */
 
-import { existsSync } from "node:fs"
-import { mkdir, mkdtemp, rename, rm } from "node:fs/promises"
-import { dirname, resolve } from "node:path"
+import { existsSync, statSync } from "node:fs"
+import { mkdir, mkdtemp, rename, writeFile } from "node:fs/promises"
+import { dirname, join, resolve } from "node:path"
+import { removeOwned } from "../runtime/owned-folder.ts"
+import { type GitCredentials, parseGitUrl } from "./address.ts"
 import { isBranchName, listBranches } from "./branches.ts"
-import { callGit, GitError, type GitPlace, requireGit } from "./git-process.ts"
+import { callGit, GitError, NO_PROTOCOL, requireGit, runGit } from "./git-process.ts"
 
 /** By name, all there are, or, when undefined: the remote's default at first, then those that are there. */
-export type WantedBranches = readonly string[] | "all" | undefined
+type WantedBranches = readonly string[] | "all" | undefined
 
-export interface TransferOptions {
+interface TransferOptions {
   signal?: AbortSignal | undefined
   /** Told each line of progress, as git words it. */
   onProgress?: ((text: string) => void) | undefined
+  /** Used in place of those that the user's own git finds. */
+  credentials?: GitCredentials | undefined
 }
+
+/** A file in a clone, as old as the last fetch: git itself changes nothing when nothing has moved. */
+const FETCHED_MARK = "signalbox-fetched"
 
 /** What a fetch changed: branches that are new or have moved, and those that are gone. */
-export interface FetchedBranches {
+interface FetchedBranches {
   updated: string[]
   removed: string[]
-}
-
-const SCHEMES = /^(?:https:\/\/[^/]|ssh:\/\/[^/-]|file:\/\/\/?[^/-])/
-const SSH_SHORT_FORM = /^[\w.+-]+@(?:\[[\da-fA-F:.]+\]|\w[\w.-]*):(?!:)[^-]/
-
-/**
- * Whether a text is an address that may be cloned: https, ssh, `user@host:path` or file. Addresses without
- * encryption, such as `http://` and `git://`, those that name a program, and options are not.
- */
-export function isGitUrl(text: string): boolean {
-  if (/[\s\p{Cc}]/u.test(text) || text.startsWith("-")) return false
-  if (!text.includes("://")) return SSH_SHORT_FORM.test(text)
-  // A host that begins with a dash would be an option of ssh, also behind a user.
-  return SCHEMES.test(text) && !/^ssh:\/\/[^/]*@-/.test(text) && !/^[^/]*::/.test(text)
 }
 
 /**
  * Clones a repository into a folder that is not there yet: bare, without history, tags, hooks or templates.
  *
- * A clone that fails or is aborted leaves nothing behind. Throws GitError for an address that `isGitUrl`
- * refuses, a folder that exists, a repository without branches, a branch that it does not have, and whatever
+ * User and password of the address are used and not kept. A clone that fails or is aborted leaves nothing behind.
+ * Throws GitError for an address that `parseGitUrl` refuses, a folder that exists, a repository without branches, a branch that it does not have, and whatever
  * git reports; the signal's reason when it aborts.
  */
 export async function cloneBare(
@@ -50,7 +44,8 @@ export async function cloneBare(
   folder: string,
   { branches, ...options }: TransferOptions & { branches?: WantedBranches } = {},
 ): Promise<void> {
-  if (!isGitUrl(url)) {
+  const address = parseGitUrl(url)
+  if (address === undefined) {
     throw new GitError(
       "the address is none that can be cloned; use https://, ssh://, user@host:path or file://",
     )
@@ -59,22 +54,24 @@ export async function cloneBare(
   if (existsSync(target)) throw new GitError(`'${target}' already exists`)
   const parent = dirname(target)
   await mkdir(parent, { recursive: true, mode: 0o700 })
-  const remote = await readRemote(url, { folder: parent, ...options })
-  const [known] = remote.commits
-  if (known === undefined) throw new GitError("the repository has no branches yet")
-  const missing = Array.isArray(branches) ? branches.find((name) => !remote.commits.has(name)) : undefined
-  if (missing !== undefined) throw new GitError(`the repository has no branch '${missing}'`)
-  const wanted = branches ?? [remote.head ?? known[0]]
   const partial = await mkdtemp(`${target}.partial-`)
+  const transfer = { ...options, url: address.url, credentials: options.credentials ?? address.credentials }
   try {
+    const remote = await readRemote(partial, transfer)
+    const [known] = remote.commits
+    if (known === undefined) throw new GitError("the repository has no branches yet")
+    const missing = Array.isArray(branches) ? branches.find((name) => !remote.commits.has(name)) : undefined
+    if (missing !== undefined) throw new GitError(`the repository has no branch '${missing}'`)
     // Repositories of both hashes are of one hash only, which a name shows by its length.
     const format = known[1].length === 64 ? ["--object-format=sha256"] : []
-    await requireGit(["init", "--quiet", "--bare", "--template=", ...format, "--", partial])
-    await requireGit(["config", "remote.origin.url", url], { gitFolder: partial })
-    await take(partial, remote, wanted, options)
+    await requireGit(["init", "--quiet", "--bare", "--template=", ...format, "--", partial], {
+      folder: partial,
+    })
+    await requireGit(["config", "remote.origin.url", address.url], { gitFolder: partial })
+    await take(partial, remote, branches ?? [remote.head ?? known[0]], transfer)
     await rename(partial, target)
   } catch (error) {
-    await rm(partial, { recursive: true, force: true, maxRetries: 3 })
+    await removeOwned(parent, partial)
     throw error
   }
 }
@@ -89,7 +86,14 @@ export async function fetchBranches(
   branches: WantedBranches,
   options: TransferOptions = {},
 ): Promise<FetchedBranches> {
-  return take(gitFolder, await readRemote("origin", { gitFolder, ...options }), branches, options)
+  const url = (await runGit(["config", "--get", "remote.origin.url"], { gitFolder })) ?? ""
+  const transfer = { ...options, url }
+  return take(gitFolder, await readRemote(gitFolder, transfer), branches, transfer)
+}
+
+/** Returns when a clone was last brought to what its remote had, in milliseconds since 1970; null for no clone. */
+export function fetchedAtMs(gitFolder: string): number | null {
+  return statSync(join(gitFolder, FETCHED_MARK), { throwIfNoEntry: false })?.mtimeMs ?? null
 }
 
 interface Remote {
@@ -98,9 +102,15 @@ interface Remote {
   commits: Map<string, string>
 }
 
-async function readRemote(remote: string, call: GitPlace & TransferOptions): Promise<Remote> {
-  const args = ["ls-remote", "--symref", "--", remote, "HEAD", "refs/heads/*"]
-  const output = await callGit(args, { ...call, reach: "network" })
+interface Transfer extends TransferOptions {
+  /** Without user and password, which nobody may see in a list of processes. */
+  url: string
+}
+
+/** Asks a remote from within a clone, or from an empty folder, so that no repository around it has a say. */
+async function readRemote(gitFolder: string, { url, ...transfer }: Transfer): Promise<Remote> {
+  const args = ["ls-remote", "--symref", ...packing(url), "--", url, "HEAD", "refs/heads/*"]
+  const output = await callGit(args, { ...transfer, gitFolder, reach: "network" })
   const commits = new Map<string, string>()
   let head: string | undefined
   for (const line of output.split("\n")) {
@@ -118,11 +128,19 @@ function branchOf(reference: string): string | undefined {
   return isBranchName(name) ? name : undefined
 }
 
+/**
+ * A remote that is a folder here is read by a git that starts in it. That one must not fetch what the folder lacks as
+ * a partial clone, by way of whatever program its settings name; it would, where it does not know GIT_NO_LAZY_FETCH.
+ */
+function packing(url: string): string[] {
+  return url.startsWith("file:") ? [`--upload-pack=GIT_ALLOW_PROTOCOL=${NO_PROTOCOL} git-upload-pack`] : []
+}
+
 async function take(
   gitFolder: string,
   { head, commits }: Remote,
   branches: WantedBranches,
-  options: TransferOptions,
+  { url, ...options }: Transfer,
 ): Promise<FetchedBranches> {
   const present = new Map((await listBranches(gitFolder)).map(({ name, commit }) => [name, commit]))
   const names = branches === "all" ? [...commits.keys()] : (branches ?? [...present.keys()])
@@ -141,11 +159,20 @@ async function take(
   if (updated.length > 0) {
     const settings = ["--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"]
     const input = updated.map((name) => `+refs/heads/${name}:refs/heads/${name}\n`)
-    const args = ["fetch", "--progress", "--update-shallow", ...settings, "--stdin", "origin"]
+    const args = [
+      "fetch",
+      "--progress",
+      "--update-shallow",
+      ...settings,
+      ...packing(url),
+      "--stdin",
+      "origin",
+    ]
     await callGit(args, { gitFolder, input, reach: "network", ...options })
   }
   const [first] = wanted
   const main = head !== undefined && wanted.has(head) ? head : first
   if (main !== undefined) await requireGit(["symbolic-ref", "HEAD", `refs/heads/${main}`], { gitFolder })
+  await writeFile(join(gitFolder, FETCHED_MARK), "")
   return { updated: updated.sort(), removed: removed.sort() }
 }

@@ -5,9 +5,11 @@
  */
 
 import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { randomUUID } from "node:crypto"
 import { resolve } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
+import type { GitCredentials } from "./address.ts"
 
 const GIT_TIMEOUT_MS = 5_000
 const SMALL_OUTPUT_BYTES_MAX = 16 * 1024 * 1024
@@ -15,6 +17,8 @@ const SMALL_OUTPUT_BYTES_MAX = 16 * 1024 * 1024
 const ERROR_CHARS_MAX = 16_384
 
 const SETTINGS = [
+  // A work tree can hold what looks like a bare repository, with settings that start programs.
+  ...["-c", "safe.bareRepository=explicit"],
   ...["-c", "core.fsmonitor=false"],
   ...["-c", "core.hooksPath=/dev/null"],
   ...["-c", "core.quotePath=false"],
@@ -31,8 +35,14 @@ const NETWORK_SETTINGS = [
 /** What the user may have set for their own connections: a proxy's certificate, the way to a key. */
 const NETWORK_VARIABLES =
   /^GIT_(SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|SSL_\w+|PROXY_SSL_\w+|HTTP_\w+|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM))$/
-/** Unlike the `protocol.*` settings, this variable cannot be overruled by a configuration. */
-const PROTOCOLS = { here: "none", network: "https:ssh:file" } as const
+/**
+ * What GIT_ALLOW_PROTOCOL says where nothing may be fetched. Unlike the `protocol.*` settings, that variable
+ * cannot be overruled by a configuration. This protocol is made up anew by each process: no repository can name it,
+ * nor bring a `git-remote-*` for it. So no fetch gets through either that an old git, which does not know
+ * GIT_NO_LAZY_FETCH, begins for a partial clone.
+ */
+export const NO_PROTOCOL = `refused-${randomUUID()}`
+const PROTOCOLS = { here: NO_PROTOCOL, network: "https:ssh:file" }
 
 /** A git that failed; the message is what it said first, without credentials. */
 export class GitError extends Error {
@@ -48,25 +58,27 @@ export interface GitPlace {
   gitFolder?: string | undefined
 }
 
-export interface GitCall extends GitPlace {
+interface GitCall extends GitPlace {
   timeoutMs?: number | undefined
   signal?: AbortSignal | undefined
 }
 
-export interface GitStream {
+interface GitStream {
   gitFolder: string
   /** Written to git while its output is read, no faster than git takes it. */
   input?: Iterable<string> | AsyncIterable<string> | undefined
   signal?: AbortSignal | undefined
 }
 
-export interface GitErrand extends GitPlace {
+interface GitErrand extends GitPlace {
   /** Whether it may go to the network, by https, ssh and file only, with the user's own credentials. */
   reach: "here" | "network"
   input?: Iterable<string> | AsyncIterable<string> | undefined
   signal?: AbortSignal | undefined
   /** Told each line of progress, as git words it. */
   onProgress?: ((text: string) => void) | undefined
+  /** Used in place of those that the user's own git finds, and kept by nothing that git starts. */
+  credentials?: GitCredentials | undefined
 }
 
 /** Runs git for a small output; returns it trimmed, or undefined when git fails, is missing or takes 5 s. */
@@ -98,7 +110,7 @@ export function requireGit(args: readonly string[], call: GitCall = {}): Promise
 }
 
 /**
- * Runs git on a git directory and gives its output in pieces as they come; git waits while nobody takes them.
+ * Runs git on a git directory and gives its output in pieces as they come; git waits while they are not taken.
  *
  * Stopping early ends git. Throws GitError when git fails, the signal's reason when it aborts, and what
  * `input` throws.
@@ -179,8 +191,11 @@ function start(args: readonly string[], call: GitErrand): Running {
   signal?.throwIfAborted()
   // Without a terminal of its own to ask on, ssh fails where it would wait for an answer.
   const isDetached = reach === "network" && process.platform !== "win32"
-  const child = spawn("git", argumentsOf(args, call, reach), {
-    ...processOptions(call, reach),
+  const { env, ...options } = processOptions(call, reach)
+  const { settings, variables } = credentialSettings(call.credentials)
+  const child = spawn("git", argumentsOf([...settings, ...args], call, reach), {
+    ...options,
+    env: { ...env, ...variables },
     detached: isDetached,
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   })
@@ -287,6 +302,30 @@ function argumentsOf(args: readonly string[], { folder, gitFolder }: GitPlace, r
   // A work tree that the settings name may be gone, and git would not start. To fetch, bare must stay bare.
   if (gitFolder !== undefined && reach === "here") place.push(`--work-tree=${resolve(gitFolder)}`)
   return [...place, ...SETTINGS, ...(reach === "network" ? NETWORK_SETTINGS : []), ...args]
+}
+
+/** Tells git what its standard input asked of a credential helper; the shell knows the rest from its variables. */
+const CREDENTIAL_HELPER =
+  '!f() { test "$1" != get || printf "username=%s\\npassword=%s\\n" "$SIGNALBOX_GIT_USERNAME" "$SIGNALBOX_GIT_PASSWORD"; }; f'
+
+/**
+ * What hands credentials to git, by variables, since everybody can list the arguments of a process. They are for one
+ * origin, wherever it redirects to. A password switches the user's own helpers off, which would store it.
+ */
+function credentialSettings(credentials: GitCredentials | undefined): {
+  settings: string[]
+  variables: Record<string, string>
+} {
+  if (credentials === undefined) return { settings: [], variables: {} }
+  const { origin, username, password } = credentials
+  const section = `credential.${origin}`
+  if (password !== undefined)
+    return {
+      settings: ["-c", `${section}.helper=`, "-c", `${section}.helper=${CREDENTIAL_HELPER}`],
+      variables: { SIGNALBOX_GIT_USERNAME: username, SIGNALBOX_GIT_PASSWORD: password },
+    }
+  const setting = { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: `${section}.username` }
+  return { settings: [], variables: { ...setting, GIT_CONFIG_VALUE_0: username } }
 }
 
 function processOptions({ gitFolder }: GitPlace, reach: Reach) {

@@ -3,6 +3,7 @@
  * at once, in one pass over the history.
  */
 
+import { HISTORY_COMMITS_MAX } from "../config/limits.ts"
 import { nulRecords, requireObjectName, streamGit } from "./git-process.ts"
 import { changedEntries } from "./objects.ts"
 
@@ -14,28 +15,45 @@ import { changedEntries } from "./objects.ts"
  * had it hands the question to the first such parent, a merge that differs from all is itself the answer. A
  * commit whose parents a shallow clone left out counts as the one that made its files. With `since`, only
  * what is new since that earlier commit of the branch is read, and a path that is absent has not changed
- * since. Throws GitError for commits that are not there or not named in full, and the signal's reason.
+ * since. After `commitsMax` commits the rest stays absent too. Throws GitError for commits that are not there or not named in full, and the signal's reason.
  */
-export async function lastChanges(
+export function lastChanges(
   gitFolder: string,
   commit: string,
   paths: ReadonlySet<string>,
-  { since, signal }: { since?: string | undefined; signal?: AbortSignal | undefined } = {},
+  { commitsMax = HISTORY_COMMITS_MAX, ...options }: HistoryOptions = {},
+): Promise<Map<string, number>> {
+  return changesWithin({ commits: commitsMax }, gitFolder, commit, paths, options)
+}
+
+async function changesWithin(
+  left: { commits: number },
+  gitFolder: string,
+  commit: string,
+  paths: ReadonlySet<string>,
+  { since, signal }: Omit<HistoryOptions, "commitsMax">,
 ): Promise<Map<string, number>> {
   const walk = new Walk(gitFolder, paths, signal)
-  const open = await walk.from(commit, since)
+  const open = await walk.from(commit, since, left)
   if (since === undefined) return walk.changedAtMs
   // Where a merge brought in a line that left the branch before `since`, paths lead past it to that point.
   for (const [earlier, unsettled] of open) {
     if (earlier === since) continue
+    if (left.commits === 0) break
     const differing = new Set<string>()
     for await (const { path } of changedEntries(gitFolder, earlier, since, signal)) {
       if (unsettled.has(path)) differing.add(path)
     }
-    const older = await lastChanges(gitFolder, earlier, differing, { signal })
+    const older = await changesWithin(left, gitFolder, earlier, differing, { signal })
     for (const [path, timeMs] of older) walk.changedAtMs.set(path, timeMs)
   }
   return walk.changedAtMs
+}
+
+interface HistoryOptions {
+  since?: string | undefined
+  signal?: AbortSignal | undefined
+  commitsMax?: number
 }
 
 /** A commit, and for each of its parents the paths of interest that differ. */
@@ -64,7 +82,11 @@ class Walk {
   }
 
   /** Goes back from a commit until all is answered; returns what is open at commits that were not read. */
-  async from(commit: string, since: string | undefined): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  async from(
+    commit: string,
+    since: string | undefined,
+    left: { commits: number },
+  ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
     const range = [requireObjectName(commit)]
     if (since !== undefined) range.push(`^${requireObjectName(since)}`)
     this.#ask(commit, new Set(this.#paths))
@@ -77,7 +99,7 @@ class Walk {
     try {
       for await (const step of this.#steps(range, stop.signal)) {
         this.#take(step)
-        if (this.#open.size === 0) break
+        if (this.#open.size === 0 || --left.commits === 0) break
       }
     } finally {
       this.#signal?.removeEventListener("abort", abort)

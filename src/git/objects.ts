@@ -5,6 +5,7 @@
  */
 
 import { isUtf8 } from "node:buffer"
+import { BRANCH_ENTRIES_MAX } from "../config/limits.ts"
 import {
   callGit,
   GitError,
@@ -16,7 +17,7 @@ import {
 } from "./git-process.ts"
 
 /** A file of a commit, a symbolic link, or the place of a submodule. */
-export interface TreeEntry {
+interface TreeEntry {
   /** From the root of the repository, with `/`; any other character may be in it. */
   path: string
   /** The name is not UTF-8; `path` then has U+FFFD for what is no text, and others may read the same. */
@@ -29,14 +30,25 @@ export interface TreeEntry {
 }
 
 /** What became of a path; null where it is no more. */
-export interface TreeChange {
+interface TreeChange {
   path: string
   isOddName: boolean
   entry: TreeEntry | null
 }
 
+/** More entries than somebody wants to go through. */
+export class TooManyEntries extends Error {
+  readonly max: number
+
+  constructor(max: number) {
+    super(`more than ${max} entries`)
+    this.name = "TooManyEntries"
+    this.max = max
+  }
+}
+
 /** A content that was asked for. */
-export interface Blob {
+interface Blob {
   hash: string
   /** Null when it is missing, larger than asked for, or no content but another object. */
   bytes: Buffer | null
@@ -46,18 +58,24 @@ export interface Blob {
 
 /**
  * Lists all entries of a commit's tree, folders left out, in git's order: by the bytes of their paths. Throws
- * GitError for a commit that is not there or not named in full, and the signal's reason when it aborts.
+ * GitError for a commit that is not there or not named in full, the signal's reason when it aborts, and
+ * TooManyEntries, which ends git, after `entriesMax`.
  */
 export async function* listTree(
   gitFolder: string,
   commit: string,
   signal?: AbortSignal,
+  entriesMax: number = BRANCH_ENTRIES_MAX,
 ): AsyncGenerator<TreeEntry, void, undefined> {
   // For its size git would look for a content that was left out, and give up.
   const size = (await isPartialClone(gitFolder)) ? [] : ["-l"]
   const args = ["ls-tree", "-r", "-z", ...size, "--full-tree", requireObjectName(commit)]
+  let count = 0
   for await (const records of nulRecords(streamGit(args, { gitFolder, signal }))) {
-    for (const record of records) yield parseTreeEntry(record)
+    for (const record of records) {
+      if (++count > entriesMax) throw new TooManyEntries(entriesMax)
+      yield parseTreeEntry(record)
+    }
   }
 }
 
@@ -70,16 +88,19 @@ export async function* changedEntries(
   from: string,
   to: string,
   signal?: AbortSignal,
+  entriesMax: number = BRANCH_ENTRIES_MAX,
 ): AsyncGenerator<TreeChange, void, undefined> {
   const options = ["-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=none"]
   const args = ["diff-tree", ...options, requireObjectName(from), requireObjectName(to)]
   let head: Buffer | undefined
+  let count = 0
   for await (const records of nulRecords(streamGit(args, { gitFolder, signal }))) {
     for (const record of records) {
       if (head === undefined) {
         head = record
         continue
       }
+      if (++count > entriesMax) throw new TooManyEntries(entriesMax)
       yield parseChange(head.toString("latin1"), record)
       head = undefined
     }
@@ -88,7 +109,7 @@ export async function* changedEntries(
 
 /**
  * Reads contents in the order of their hashes, from one process. What is larger than `bytesMax` is passed
- * over as it comes, so that at most one content is held, and git waits while nobody takes the next. Throws as
+ * over as it comes, so that at most one content is held, and git waits while the next is not taken. Throws as
  * `listTree` does; a content that is missing is an answer, not an error.
  */
 export async function* readBlobs(

@@ -10,17 +10,19 @@ import {
   type Dirent,
   fstatSync,
   lstatSync,
+  opendirSync,
   openSync,
-  readdirSync,
   readlinkSync,
   readSync,
   realpathSync,
 } from "node:fs"
 import { isAbsolute, join, relative, sep } from "node:path"
 import { setImmediate as nextTurn } from "node:timers/promises"
+import { FOLDER_ENTRIES_MAX } from "../config/limits.ts"
+import { TooManyEntries } from "./objects.ts"
 
 /** What stands in a folder under a path from its root, with `/`. */
-export interface FolderEntry {
+interface FolderEntry {
   path: string
   /** The name is not UTF-8, so that the path cannot be asked for; always `unreadable`. */
   isOddName: boolean
@@ -38,6 +40,11 @@ export interface FolderFilter {
   isFolderWanted: (path: string) => boolean
 }
 
+interface WalkOptions extends FolderFilter {
+  signal?: AbortSignal | undefined
+  entriesMax?: number
+}
+
 /** How long other work waits at most, but for a single file's reading. */
 const TURN_MS_MAX = 10
 
@@ -45,13 +52,13 @@ const TURN_MS_MAX = 10
  * Lists the wanted files and links of a folder, sorted by the bytes of their paths, as git sorts them.
  * `.git`, sockets, pipes and devices are passed over. Files of more than `bytesMax` have no hash. A file or
  * folder that cannot be read, or goes meanwhile, is an entry of its own kind; only a root that cannot be read
- * throws, as does the signal when it aborts.
+ * throws, as does the signal when it aborts, and TooManyEntries where there are more than `entriesMax` of any kind.
  */
 export async function* listFolder(
   root: string,
-  { bytesMax, signal, ...filter }: FolderFilter & { bytesMax: number; signal?: AbortSignal | undefined },
+  { bytesMax, ...options }: WalkOptions & { bytesMax: number },
 ): AsyncGenerator<FolderEntry, void, undefined> {
-  for await (const { path, kind } of walk(root, filter, signal)) {
+  for await (const { path, kind } of walk(root, options)) {
     const name = { path, isOddName: kind === "odd" }
     const content =
       kind === "file" || kind === "link" ? readHashed(join(root, path), kind, bytesMax) : undefined
@@ -88,12 +95,9 @@ export async function readFolderFile(
  * Returns a digest of what the wanted files of a folder are called, how large they are and when they were
  * changed, to notice a change without reading them. Throws as `listFolder` does.
  */
-export async function folderState(
-  root: string,
-  { signal, ...filter }: FolderFilter & { signal?: AbortSignal | undefined },
-): Promise<string> {
+export async function folderState(root: string, options: WalkOptions): Promise<string> {
   const digest = createHash("sha256")
-  for await (const { path, kind } of walk(root, filter, signal)) {
+  for await (const { path, kind } of walk(root, options)) {
     const stats = lstatSync(join(root, path), { throwIfNoEntry: false })
     // The time of the last change of any kind is there too: a copy can keep the other.
     const state = stats === undefined ? [] : [stats.size, stats.mtimeMs, stats.ctimeMs]
@@ -109,12 +113,15 @@ interface Found {
 
 async function* walk(
   root: string,
-  filter: FolderFilter,
-  signal: AbortSignal | undefined,
+  { signal, entriesMax = FOLDER_ENTRIES_MAX, ...filter }: WalkOptions,
 ): AsyncGenerator<Found, void, undefined> {
   let turnStartMs = performance.now()
+  let entriesLeft = entriesMax
+  const takeEntry = () => {
+    if (entriesLeft-- === 0) throw new TooManyEntries(entriesMax)
+  }
   // Backwards, so that the next one is at the end.
-  const open: (Found | { path: string; kind: "folder" })[] = readFolder(root, "", filter).reverse()
+  const open: (Found | { path: string; kind: "folder" })[] = readFolder(root, "", filter, takeEntry).reverse()
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     signal?.throwIfAborted()
     if (performance.now() - turnStartMs > TURN_MS_MAX) {
@@ -126,17 +133,33 @@ async function* walk(
       continue
     }
     try {
-      for (const entry of readFolder(root, `${next.path}/`, filter).reverse()) open.push(entry)
-    } catch {
+      for (const entry of readFolder(root, `${next.path}/`, filter, takeEntry).reverse()) open.push(entry)
+    } catch (error) {
+      if (error instanceof TooManyEntries) throw error
       yield { path: next.path, kind: "unreadable" }
     }
   }
 }
 
 /** The wanted entries of one folder, sorted as git does: a folder by its name with a `/`. */
-function readFolder(root: string, prefix: string, { isWanted, isFolderWanted }: FolderFilter) {
+function readFolder(
+  root: string,
+  prefix: string,
+  { isWanted, isFolderWanted }: FolderFilter,
+  takeEntry: () => void,
+) {
+  const entries: Dirent[] = []
+  const folder = opendirSync(join(root, prefix))
+  try {
+    for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
+      takeEntry()
+      entries.push(entry)
+    }
+  } finally {
+    folder.closeSync()
+  }
   const found: (Found | { path: string; kind: "folder" })[] = []
-  for (const entry of readdirSync(join(root, prefix), { withFileTypes: true })) {
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     if (entry.name === ".git") continue
     const path = prefix + entry.name
     const kind = kindOf(entry, join(root, path))

@@ -6,6 +6,7 @@
 import { lstatSync, readlinkSync, realpathSync, type Stats } from "node:fs"
 import { realpath, stat } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, resolve } from "node:path"
+import { PATH_CHARS_MAX } from "../config/limits.ts"
 import { defaultBranchOf } from "./branches.ts"
 import { runGit } from "./git-process.ts"
 
@@ -20,7 +21,7 @@ export interface WorkTree {
 }
 
 /** What is stored about a repository when it is connected. */
-export interface RepositoryFacts {
+interface RepositoryFacts {
   /** `owner/name` from the origin remote, else the folder's name. */
   name: string
   defaultBranch: string | null
@@ -50,21 +51,28 @@ export async function findWorkTree(folder: string): Promise<WorkTree | undefined
   return { rootPath, identityPath, mainPath }
 }
 
-/** Returns the bare repository that a folder is, as if it were its own work tree, or undefined. */
+/**
+ * Returns the bare repository that a folder is, as if it were its own work tree, or undefined. The folder was named by
+ * somebody: git opens no bare repository that it only happens to stand in.
+ */
 export async function findBareRepository(folder: string): Promise<WorkTree | undefined> {
-  const output = await runGit(["rev-parse", "--is-bare-repository", "--absolute-git-dir"], { folder })
-  const [isBare, gitFolder] = output?.split("\n") ?? []
-  if (isBare !== "true" || gitFolder === undefined) return undefined
-  const path = await realpath(gitFolder)
+  const place = { gitFolder: folder }
+  if ((await runGit(["rev-parse", "--git-dir"], place)) === undefined) return undefined
+  const isBare = await runGit(["config", "--type=bool", "--get", "core.bare"], place)
+  // Git takes a folder that does not say for a bare one, unless it is named as those of work trees are.
+  const path = await realpath(folder)
+  if (isBare === undefined ? basename(path) === ".git" : isBare !== "true") return undefined
   return { rootPath: path, identityPath: path, mainPath: path }
 }
 
 /** Reads what is worth storing about the repository that a work tree belongs to. */
 export async function readRepositoryFacts(workTree: WorkTree): Promise<RepositoryFacts> {
-  const place = { folder: workTree.rootPath }
+  const { rootPath, identityPath } = workTree
+  const place = rootPath === identityPath ? { gitFolder: identityPath } : { folder: rootPath }
+  // What git does not tell is unknown, which is no reason to refuse a repository.
   const [remote, defaultBranch, head, ignoreCase] = await Promise.all([
     runGit(["config", "--get", "remote.origin.url"], place),
-    defaultBranchOf(workTree.identityPath).catch(() => null),
+    defaultBranchOf(identityPath).catch(() => null),
     runGit(["symbolic-ref", "--short", "--quiet", "HEAD"], place),
     runGit(["config", "--type=bool", "--get", "core.ignorecase"], place),
   ])
@@ -105,10 +113,12 @@ const LINKS_FOLLOWED_MAX = 40
 /**
  * Returns a path with its existing part made real, and the rest, if any, as it was. A link to something that
  * is not there yet stands for that, since writing through it makes it. Asked before every edit, it stays on
- * this thread: a look at the disk takes less time than a way through the thread pool.
+ * this thread: a look at the disk takes less time than a way through the thread pool. A path that is too long to be
+ * opened is not looked for.
  */
 export async function realpathOfNearest(path: string, linksLeft = LINKS_FOLLOWED_MAX): Promise<string> {
   const absolute = resolve(path)
+  if (absolute.length > PATH_CHARS_MAX) return absolute
   const missing: string[] = []
   for (let existing = absolute; ; existing = dirname(existing)) {
     const entry = entryAt(existing)

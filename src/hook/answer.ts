@@ -5,7 +5,7 @@
 
 import type { HookEvent } from "./client-names.ts"
 import { type ClientFacts, type ContextForm, clientFacts } from "./clients.ts"
-import type { HookCall } from "./payload.ts"
+import type { HookCall } from "./payload/payload.ts"
 
 export type HookDecision =
   | { kind: "allow" }
@@ -20,7 +20,7 @@ export interface HookAnswer {
 }
 
 /** Lets the client go on and says nothing. */
-export const SILENCE: HookAnswer = { exitCode: 0, stdout: "", stderr: "" }
+export const NO_OUTPUT: HookAnswer = { exitCode: 0, stdout: "", stderr: "" }
 
 type AnsweredCall = Pick<HookCall, "client" | "event" | "eventName">
 

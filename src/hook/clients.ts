@@ -1,6 +1,6 @@
 /**
  * What is known of each coding agent that can run the hook: one table for everything that reads a client's
- * payload, answers it, or looks for it among processes. Only data; `payload.ts` and `answer.ts` act on it.
+ * payload, answers it, or looks for it among processes. Only data; `payload/payload.ts` and `answer.ts` act on it.
  */
 
 import type { ClientName, HookEvent } from "./client-names.ts"

@@ -3,6 +3,7 @@
  * versions: clients ask their user again to trust a hook whose command has changed.
  */
 
+import { posixQuoted } from "../runtime/shell-quoting.ts"
 import type { ClientName, HookEvent } from "./client-names.ts"
 
 /**
@@ -13,8 +14,10 @@ import type { ClientName, HookEvent } from "./client-names.ts"
 const RUN_SHELL_FORM = [
   `h="\${XDG_DATA_HOME:-$HOME/.local/share}/signalbox/hook/hook.sh"`,
   `[ -r "$h" ] || h="$HOME/Library/Application Support/signalbox/hook/hook.sh"`,
+  // A folder that is named relatively would be the project's.
+  `case $h in /*) ;; *) exit 0 ;; esac`,
   `[ -r "$h" ] || exit 0`,
-  `SIGNALBOX_HOOK_BLOCK=42 sh "$h" "$@"`,
+  `SIGNALBOX_HOOK_BLOCK=42 /bin/sh "$h" "$@"`,
   `[ $? -eq 42 ] && exit 2`,
   `exit 0`,
 ].join("; ")
@@ -26,7 +29,7 @@ export function shellCommand(
   client: ClientName | "git",
   event: HookEvent | "post-commit" | "pre-commit",
 ): string {
-  return `sh -c '${RUN_SHELL_FORM}' signalbox ${client} ${event}`
+  return `/bin/sh -c ${posixQuoted(RUN_SHELL_FORM)} signalbox ${client} ${event}`
 }
 
 /** Returns the same for Windows, where Node starts the hook: for cmd and PowerShell alike. */

@@ -3,25 +3,16 @@
  * hook saw. Git itself lists the files, one a line; the paths of a commit start at the work tree's root.
  */
 
-import type { Agent } from "../domain/agent.ts"
-import { foldCase } from "../domain/glob/case-folding.ts"
-import { escapePath } from "../domain/glob.ts"
-import { findClaimConflicts } from "../operations/claims.ts"
-import { type Location, locate } from "../operations/locations.ts"
+import { oneLine } from "../domain/foreign-text/markdown.ts"
+import { checkCommit, findCommit, releaseCommitted } from "../operations/coordination/commits.ts"
 import type { CallContext } from "../operations/operation.ts"
-import { releaseOf } from "../operations/reservations.ts"
-import { listOwnAgents, personSession } from "../operations/sessions.ts"
-import { listHeldByAgent } from "../store/reservations.ts"
-import { type HookAnswer, SILENCE } from "./answer.ts"
-import { TERMINAL_PROCESS_NAMES } from "./clients.ts"
-import { claimsOf } from "./edited-files.ts"
-import { findHolder } from "./holder.ts"
+import { type HookAnswer, NO_OUTPUT } from "./answer.ts"
+import { nearestClient } from "./client-processes.ts"
 import type { HookRequest } from "./request.ts"
-import { readHookSettings } from "./settings.ts"
 import { blockText } from "./texts.ts"
 
 export const GIT_EVENTS = ["post-commit", "pre-commit"] as const
-export type GitEvent = (typeof GIT_EVENTS)[number]
+type GitEvent = (typeof GIT_EVENTS)[number]
 
 /** What git takes as "stop this commit". */
 const EXIT_STOP = 1
@@ -32,78 +23,38 @@ export async function decideGit(
   event: GitEvent,
   request: HookRequest,
 ): Promise<HookAnswer> {
-  const { app } = context
   const { folder } = request
-  if (folder === undefined) return SILENCE
-  const locations: Location[] = []
-  for (const path of committedPaths(request.payload)) {
-    const location = await locate(app, path, folder)
-    if (location !== undefined) locations.push(location)
-  }
-  const [first] = locations
-  if (first === undefined) return SILENCE
-  const { settings, warnings } = readHookSettings(app.config.userConfigPath, first.rootPath)
-  if (!settings.enabled) return SILENCE
-  const caller = {
-    ...request,
-    sessionId: request.namedSession ?? request.sessionId,
+  if (folder === undefined) return NO_OUTPUT
+  const { sessionId: id, sessionClient: client, parentPid } = request
+  const inherited = id === undefined || client === undefined ? [] : [{ client, id }]
+  const nearest = nearestClient(parentPid, inherited)
+  const clues = {
+    sessionId: request.namedSession ?? nearest.session,
     program: "git",
     model: undefined,
-    processNames: TERMINAL_PROCESS_NAMES,
+    agentName: request.agentName,
+    projectKey: request.projectKey,
+    processesAbove: () => nearest.agentAnchors,
   }
-  const holder = await findHolder(app, caller, first.repository, "beside")
-  // Where no agent is known, a person commits, who may have reserved files too.
-  const isAgent = holder.agents.length > 0
-  const agents = isAgent ? holder.agents : await listOwnAgents(app.db, [personSession()])
+  const commit = await findCommit(context, clues, { paths: committedPaths(request.payload), folder })
+  if (commit === undefined) return NO_OUTPUT
+  const { settings, warnings, isAgents, ignored } = commit
+  const lines = (texts: readonly string[]) => texts.map((text) => `signalbox: ${oneLine(text)}`).join("\n")
   if (event === "post-commit") {
-    if (settings.releaseOnCommit) await releaseCommitted(context, agents, locations)
-    return SILENCE
+    await releaseCommitted(context, commit)
+    return { ...NO_OUTPUT, stderr: lines(ignored) }
   }
-  const { paths, problems } = claimsOf(locations, settings)
-  const ownAgentIds = new Set(agents.map(({ id }) => id))
-  const conflicts = await findClaimConflicts(app.db, { ownAgentIds }, paths, app.now())
-  const warning = [...warnings, ...problems].map((text) => `signalbox: ${text}`).join("\n")
-  if (conflicts.length === 0) return { ...SILENCE, stderr: warning }
+  const { conflicts, problems, nowMs } = await checkCommit(context, commit)
+  if (conflicts.length === 0) return { ...NO_OUTPUT, stderr: lines([...warnings, ...ignored, ...problems]) }
   const guidance = { shown: settings.showGuidance, allowsOverride: settings.allowOverrides }
-  const text = blockText(conflicts, undefined, app.now(), guidance).replace("this edit", "this commit")
+  const blocked = blockText(conflicts, undefined, nowMs, guidance).replace("this edit", "this commit")
+  const text = ignored.length === 0 ? blocked : `${blocked}\n${lines(ignored)}`
   // A person at a terminal is warned; whoever is known as an agent is held to the reservations.
-  if (isAgent && settings.blockConflicts) return { ...SILENCE, exitCode: EXIT_STOP, stderr: text }
+  if (isAgents && settings.blockConflicts) return { ...NO_OUTPUT, exitCode: EXIT_STOP, stderr: text }
   return {
-    ...SILENCE,
+    ...NO_OUTPUT,
     stderr: text.replace("blocked this commit", "warns: this commit touches reserved files"),
   }
-}
-
-/** Releases the reservations that stand for one committed file; a wider pattern may still be worked in. */
-async function releaseCommitted(
-  context: CallContext,
-  agents: readonly Agent[],
-  locations: readonly Location[],
-): Promise<void> {
-  const { app } = context
-  for (const agent of agents) {
-    const held = await listHeldByAgent(app.db, agent.id, app.now())
-    const done = held.filter(({ pathPattern, repositoryId }) =>
-      locations.some(
-        ({ path, repository }) =>
-          repository.id === repositoryId && standsFor(pathPattern, path, repository.ignoreCase),
-      ),
-    )
-    // No ids would mean all of them.
-    if (done.length > 0)
-      await releaseOf(
-        context,
-        agent,
-        done.map(({ id }) => id),
-      )
-  }
-}
-
-/** Whether a pattern is this one path: as the hook spells it, or as an agent does who knows of no wildcard in it. */
-function standsFor(pathPattern: string, path: string, ignoreCase: boolean): boolean {
-  const fold = (text: string) => (ignoreCase ? foldCase(text) : text)
-  const spellings = /[*?{}\\]/.test(path) ? [escapePath(path)] : [escapePath(path), path]
-  return spellings.map(fold).includes(fold(pathPattern))
 }
 
 /** Reads git's list of files; names with special characters stand in C quotes, see core.quotePath in git-config(1). */

@@ -1,23 +1,22 @@
 /** What the hook says: short, since some clients print it twice, and with the next step in it. */
 
 import { join } from "node:path"
-import type { Agent } from "../domain/agent.ts"
-import type { InboxMessage } from "../domain/message.ts"
-import { modeOf, type Reservation } from "../domain/reservation.ts"
-import type { Claimant, ClaimConflict } from "../operations/claims.ts"
-import { count, duration, isoTime, nameList, oneLine } from "../operations/markdown.ts"
-
-/** More holders than this are counted, not named. */
-const CONFLICTS_SHOWN_MAX = 3
-const RESERVATIONS_SHOWN_MAX = 8
-
-/** How an agent runs a command of ours, whether signalbox is installed or not. */
-export const COMMAND = "npx -y signalbox"
+import { HOOK_CONFLICTS_SHOWN_MAX, HOOK_RESERVATIONS_SHOWN_MAX } from "../config/limits.ts"
+import type { Agent } from "../domain/coordination/agent.ts"
+import type { InboxMessage } from "../domain/coordination/message.ts"
+import { holderOf, modeOf, type Reservation } from "../domain/coordination/reservation.ts"
+import { inQuotes, named, oneLine } from "../domain/foreign-text/markdown.ts"
+import { visibleWord } from "../domain/foreign-text/visible.ts"
+import type { Claimant, ClaimConflict } from "../operations/coordination/claims.ts"
+import type { SessionStart } from "../operations/coordination/session-events.ts"
+import { countFound, duration, isoTime, nameList } from "../operations/markdown.ts"
+import { ownCommand } from "../runtime/own-command.ts"
+import { posixWord } from "../runtime/shell-quoting.ts"
 
 /** Returns why an edit is blocked, and with `guidance` what can be done instead. */
 export function blockText(
   conflicts: readonly ClaimConflict[],
-  claimant: Pick<Claimant, "agent" | "project"> | undefined,
+  claimant: Pick<Claimant, "project"> | undefined,
   nowMs: number,
   guidance: Guidance,
 ): string {
@@ -30,7 +29,7 @@ export function blockText(
   )
 }
 
-export interface Guidance {
+interface Guidance {
   shown: boolean
   allowsOverride: boolean
   /** Whether the holder may be the very session that edits, which nothing told. */
@@ -47,20 +46,20 @@ export function warningText(conflicts: readonly ClaimConflict[], nowMs: number):
 }
 
 function conflictLines(conflicts: readonly ClaimConflict[], nowMs: number): string[] {
-  const shown = conflicts.slice(0, CONFLICTS_SHOWN_MAX).map(({ claimed, reservation }) => {
+  const shown = conflicts.slice(0, HOOK_CONFLICTS_SHOWN_MAX).map(({ claimed, reservation }) => {
     const left = duration(reservation.expiresAtMs - nowMs)
-    const pattern = oneLine(reservation.pathPattern)
+    const pattern = named(reservation.pathPattern)
     const reason =
       reservation.reason === null ? "" : ` Reason: ${oneLine(reservation.reason).replace(/\.?$/, ".")}`
-    return `${oneLine(claimed.path)} is reserved by ${reservation.agentName} (${modeOf(reservation)}, ${left} left, pattern ${pattern}).${reason}`
+    return `${named(claimed.path)} is reserved by ${holderOf(reservation)} (${modeOf(reservation)}, ${left} left, pattern ${pattern}).${reason}`
   })
   const more = conflicts.length - shown.length
-  return more > 0 ? [...shown, `And ${count(more, "more conflict")}.`] : shown
+  return more > 0 ? [...shown, `And ${countFound(conflicts.length, more, "more conflict")}.`] : shown
 }
 
 function offers(
   conflicts: readonly ClaimConflict[],
-  claimant: Pick<Claimant, "agent" | "project"> | undefined,
+  claimant: Pick<Claimant, "project"> | undefined,
   nowMs: number,
   allowsOverride: boolean,
 ): string[] {
@@ -71,7 +70,6 @@ function offers(
   const message = isNeighbour
     ? `- message the holder: send-message to agent id ${reservation.agentId} in project id ${reservation.projectId}`
     : "- ask your user to speak to the holder, who works in another project"
-  const by = claimant === undefined ? "" : ` --agent ${claimant.agent.name}`
   const lastMs = Math.max(...conflicts.map((conflict) => conflict.reservation.expiresAtMs))
   return [
     message,
@@ -79,7 +77,7 @@ function offers(
     "- work on another file",
     ...(allowsOverride
       ? [
-          `- only in an emergency, request an override: ${COMMAND} override ${shellWord(join(claimed.rootPath, claimed.path))}${by} --reason "<why>"`,
+          `- only in an emergency, request an override: ${ownCommand()} override ${visibleWord(posixWord(join(claimed.rootPath, claimed.path)))} --reason "<why>"`,
         ]
       : []),
   ]
@@ -87,38 +85,21 @@ function offers(
 
 /** Returns the line about files that others share with whoever edits them. */
 export function sharedText(path: string, sharers: readonly Reservation[], nowMs: number): string {
-  const names = nameList([...new Set(sharers.map(({ agentName }) => agentName))])
+  const names = nameList([...new Set(sharers.map(holderOf))])
   const lastMs = Math.max(...sharers.map(({ expiresAtMs }) => expiresAtMs))
-  return `signalbox: ${oneLine(path)} is also reserved by ${names} (shared, ${duration(lastMs - nowMs)} left). Agree with them before you change what they may rely on.`
-}
-
-export interface Welcome {
-  claimant: Claimant
-  /** Whether the agent has introduced itself before. */
-  isClaimed: boolean
-  others: readonly Reservation[]
-  unreadCount: number
-  urgentCount: number
-  nowMs: number
+  return `signalbox: ${named(path)} is also reserved by ${names} (shared, ${duration(lastMs - nowMs)} left). Agree with them before you change what they may rely on.`
 }
 
 /** Returns what an agent should know when its session starts: who it is, what is held around it, its mail. */
-export function welcomeText({
-  claimant,
-  isClaimed,
-  others,
-  unreadCount,
-  urgentCount,
-  nowMs,
-}: Welcome): string {
+export function welcomeText({ claimant, others, unreadCount, urgentCount, nowMs }: SessionStart): string {
   const { agent, project } = claimant
-  const who = `signalbox: you are ${agent.name} (agent id ${agent.id}, project id ${project.id}, project_key ${JSON.stringify(project.key)}).`
-  const next = isClaimed
+  const who = `signalbox: you are ${agent.name} (agent id ${agent.id}, project id ${project.id}, project_key ${inQuotes(project.key)}).`
+  const next = agent.isClaimed
     ? `Your reservations and mail are kept under this name.`
     : `Call macro-start-session to introduce yourself; you keep this name.`
-  const listed = others.slice(0, RESERVATIONS_SHOWN_MAX).map((reservation) => {
+  const listed = others.slice(0, HOOK_RESERVATIONS_SHOWN_MAX).map((reservation) => {
     const left = duration(reservation.expiresAtMs - nowMs)
-    return `- ${oneLine(reservation.pathPattern)}: ${reservation.agentName}, ${modeOf(reservation)}, ${left} left`
+    return `- ${named(reservation.pathPattern)}: ${holderOf(reservation)}, ${modeOf(reservation)}, ${left} left`
   })
   const more = others.length - listed.length
   if (more > 0) listed.push(`- and ${more} more: call list-file-reservations`)
@@ -141,10 +122,5 @@ export function mailText(agent: Agent, waiting: readonly InboxMessage[]): string
   const kind = first.importance === "urgent" ? "urgent mail" : "mail that needs your acknowledgment"
   const more = waiting.length > 1 ? ` And ${waiting.length - 1} more like it.` : ""
   const next = first.ackRequired ? "read-message, then ack-message" : "read-message"
-  return `signalbox: ${kind} for ${agent.name} from ${first.senderName}: "${oneLine(first.subject)}" (message id ${first.id}).${more} Call ${next}.`
-}
-
-/** Returns a path as one word for a POSIX shell. */
-function shellWord(text: string): string {
-  return /^[\w./@%+=:,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+  return `signalbox: ${kind} for ${agent.name} from ${first.senderName}: ${inQuotes(first.subject)} (message id ${first.id}).${more} Call ${next}.`
 }

@@ -8,7 +8,10 @@ import type { HookAnswer } from "./answer.ts"
 import type { HookRequest } from "./request.ts"
 
 export const HOOK_PATH = "/api/coordination/hook"
-/** `<client> <event> <pid of whoever started the hook>` */
+/**
+ * `<client> <event> <pid of the process that started the hook> <client whose variable told the session>`, the last two
+ * possibly empty.
+ */
 export const HOOK_HEADER = "X-Signalbox-Hook"
 const FOLDER_HEADER = "X-Signalbox-Folder"
 const PROJECT_FOLDER_HEADER = "X-Signalbox-Project-Folder"
@@ -19,9 +22,27 @@ const PROJECT_HEADER = "X-Signalbox-Project"
 /** Stands on a line of its own between what goes to stdout and what goes to stderr. */
 const STREAM_BREAK = "--signalbox:stderr--"
 
-/** Returns the call of a hook from its headers and body. */
+/**
+ * Returns the call of a hook from its headers and body. The shell form makes one request and sends its headers
+ * before it has seen the proof, so that what is known stands in the body: the same lines, each with a tab behind
+ * it, one more tab, and the payload.
+ */
+export function readHookCall(headers: { get(name: string): string | null }, body: string): HookRequest {
+  const headEnd = body.indexOf("\t\t")
+  if (!body.startsWith(`${HOOK_HEADER}: `) || headEnd < 0) return readHookRequest(headers, body)
+  const lines = body.slice(0, headEnd).split("\t")
+  const named = new Map(
+    lines.map((line) => {
+      const [name = "", ...value] = line.split(": ")
+      return [name, Buffer.from(value.join(": "), "utf8").toString("latin1")]
+    }),
+  )
+  return readHookRequest({ get: (name) => named.get(name) ?? null }, body.slice(headEnd + 2))
+}
+
+/** Returns the call of a hook from its headers and payload. */
 export function readHookRequest(headers: { get(name: string): string | null }, payload: string): HookRequest {
-  const [client = "", event = "", pid = ""] = (headers.get(HOOK_HEADER) ?? "").split(" ")
+  const [client = "", event = "", pid = "", sessionClient = ""] = (headers.get(HOOK_HEADER) ?? "").split(" ")
   const text = (name: string) => {
     const value = headers.get(name)
     // A shell writes the bytes of a path as they are, and HTTP takes each byte for a character.
@@ -36,6 +57,7 @@ export function readHookRequest(headers: { get(name: string): string | null }, p
     parentPid: /^\d{1,10}$/.test(pid) ? Number(pid) : undefined,
     namedSession: text(NAMED_SESSION_HEADER),
     sessionId: text(SESSION_HEADER),
+    sessionClient: sessionClient === "" ? undefined : sessionClient,
     agentName: text(AGENT_HEADER),
     projectKey: text(PROJECT_HEADER),
   }
@@ -46,7 +68,7 @@ export function hookHeaders(request: Omit<HookRequest, "payload">): Record<strin
   const byteText = (value: string | undefined) =>
     value === undefined ? undefined : Buffer.from(value, "utf8").toString("latin1")
   const named = {
-    [HOOK_HEADER]: `${request.client} ${request.event} ${request.parentPid ?? ""}`,
+    [HOOK_HEADER]: `${request.client} ${request.event} ${request.parentPid ?? ""} ${request.sessionClient ?? ""}`,
     [FOLDER_HEADER]: byteText(request.folder),
     [PROJECT_FOLDER_HEADER]: byteText(request.projectFolder),
     [NAMED_SESSION_HEADER]: byteText(request.namedSession),

@@ -3,18 +3,24 @@
  * every response its headers.
  */
 
+import type { IncomingMessage } from "node:http"
 import type { HttpBindings } from "@hono/node-server"
 import { type Context, Hono } from "hono"
+import { BODY_BYTES_MAX } from "../config/limits.ts"
 import type { ApiKey } from "../domain/api-key.ts"
-import type { ApiName, RateState } from "../domain/plan-limits.ts"
+import type { ApiName, Counted, RateState } from "../domain/plan-limits.ts"
 import { resetSecond } from "../domain/plan-limits.ts"
 import { AppError } from "../errors.ts"
-import { BODY_BYTES_MAX } from "../limits.ts"
+import { HOOK_PATH } from "../hook/wire.ts"
+import { admit, requirePermission } from "../operations/admission.ts"
 import type { App } from "../operations/app.ts"
-import { authenticateBearer, bearerOf } from "../operations/keys.ts"
-import { countRequest, rateStateOf } from "../operations/plan-limits.ts"
+import type { Caller } from "../operations/caller.ts"
+import { authenticateBearer, localKey } from "../operations/keys.ts"
+import { rateStateOf } from "../operations/rate-limits.ts"
+import { inCallersSession } from "./caller-session.ts"
 import { type Failure, failureBody, failureOf, HttpFailure } from "./failure.ts"
 import { guardRequest, type RequestFacts, tooLarge } from "./guard.ts"
+import { bearsHookToken, type HookPass } from "./hook-pass.ts"
 import { checkBody, checkHeaders, checkParameters, checkQuery } from "./request-input.ts"
 import type { AnyRoute, RawRoute, Route } from "./route.ts"
 
@@ -27,23 +33,27 @@ type Call = Context<Env>
 export interface HttpApp {
   /** Answers a request that Node's server has read; never fails. */
   fetch(request: Request, bindings: HttpBindings): Response | Promise<Response>
+  /** Returns the proof to show before a body is sent, where the head bears the hook token and asks the hook. */
+  proofFor(head: IncomingMessage): string | undefined
   /** Answers what never became a request. */
   refuse(failure: Failure): Promise<Response>
 }
 
-export interface HttpAppOptions {
+interface HttpAppOptions {
   app: App
   routes: readonly AnyRoute[]
   /** Called when a key was refused: the local key may have been replaced. */
   onRefusedKey?: () => void
+  /** What the hook is known by; without one no token but a key opens anything. */
+  hookPass?: HookPass
 }
 
 /** Mounts routes on an app. */
-export function createHttpApp({ app, routes, onRefusedKey }: HttpAppOptions): HttpApp {
+export function createHttpApp({ app, routes, onRefusedKey, hookPass }: HttpAppOptions): HttpApp {
   const hono = new Hono<Env>()
   hono.use(async (call, next) => {
     await next()
-    const headers = await commonHeaders(app, call.get("key"), apiOf(call))
+    const headers = await commonHeaders(app, call.get("key"), countedOf(apiOf(call), call.get("route")))
     for (const [name, value] of Object.entries(headers)) call.header(name, value)
     if (!call.res.headers.has("Cache-Control")) call.header("Cache-Control", "no-store")
   })
@@ -57,7 +67,7 @@ export function createHttpApp({ app, routes, onRefusedKey }: HttpAppOptions): Ht
   const ordered = [...routes].sort((one, other) => parameterCount(one) - parameterCount(other))
   for (const path of new Set(ordered.map((route) => route.path))) {
     const atPath = ordered.filter((route) => route.path === path)
-    for (const route of atPath) hono.on(route.method, path, (call) => answer(app, route, call))
+    for (const route of atPath) hono.on(route.method, path, (call) => answer(app, route, call, hookPass))
     const allowed = atPath.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ")
     hono.all(path, (call) => {
       const message = `${call.req.method} is not possible here; allowed: ${allowed}`
@@ -77,28 +87,61 @@ export function createHttpApp({ app, routes, onRefusedKey }: HttpAppOptions): Ht
   })
   return {
     fetch: (request, bindings) => hono.fetch(request, bindings),
+    proofFor({ method, url, headers }) {
+      const isHook = method === "POST" && url === HOOK_PATH
+      return isHook && hookPass !== undefined && bearsHookToken(headers.authorization, hookPass)
+        ? hookPass.proof
+        : undefined
+    },
     refuse: async (failure) => {
       const response = failed("coordination", failure)
-      const headers = await commonHeaders(app, undefined, "coordination")
+      const headers = await commonHeaders(app, undefined, "tool_calls")
       for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
       return response
     },
   }
 }
 
-async function answer(app: App, route: AnyRoute, call: Call): Promise<Response> {
+async function answer(
+  app: App,
+  route: AnyRoute,
+  call: Call,
+  hookPass: HookPass | undefined,
+): Promise<Response> {
   call.set("route", route)
   if ("answer" in route) return jsonResponse(route.answer())
-  const authorization = call.req.header("authorization") ?? null
-  const key = await authenticateBearer(app, authorization)
+  const key = await keyOf(app, route, call.req.header("authorization"), hookPass)
   call.set("key", key)
-  if (route.isLimited) await countRequest(app, key, route.api)
-  // Operations authenticate by the configuration, so each caller gets a view with his own key in it.
-  const view = { ...app, config: { ...app.config, apiKey: bearerOf(authorization) } }
-  const context = { app: view, key, nowMs: app.now() }
+  const counts = route.isLimited ? [countedOf(route.api, route)] : []
+  const context = await admit({ app, caller: callerWith(key) }, { counts })
   const body = await readBody(call.req.raw, route.bodyBytesMax ?? BODY_BYTES_MAX)
-  if ("handle" in route) return route.handle(context, withBody(call, route, body))
-  return jsonResponse(await route.run(context, inputOf(call, route, body)))
+  if ("handle" in route) {
+    requirePermission(key, route.permission)
+    return route.handle(context, withBody(call, route, body))
+  }
+  const input = inputOf(call, route, body)
+  // What is wrong with a request is told before what its key is not for.
+  requirePermission(key, route.permission)
+  return jsonResponse(await route.run(await inCallersSession(context, call.req.raw.headers), input))
+}
+
+/** Returns the key that a call is made with: for the hook token the local one. */
+async function keyOf(
+  app: App,
+  { hookToken }: AnyRoute,
+  authorization: string | undefined,
+  hookPass: HookPass | undefined,
+): Promise<ApiKey> {
+  const isHook = hookToken !== undefined && hookPass !== undefined && bearsHookToken(authorization, hookPass)
+  if (isHook) return localKey(app)
+  const key = await authenticateBearer(app, authorization ?? null)
+  if (hookToken !== "alone") return key
+  throw new HttpFailure({ status: 401, message: "only the token in this listener's files opens this" })
+}
+
+/** A caller over HTTP is on any machine: no folder is around it, and its session is the key's. */
+function callerWith(key: ApiKey): Caller {
+  return { surface: "http", key, session: undefined, folder: undefined, homeRepository: undefined }
 }
 
 function inputOf(call: Call, route: Route, body: Uint8Array) {
@@ -130,6 +173,7 @@ async function readBody(request: Request, bytesMax: number): Promise<Uint8Array<
       chunks.push(chunk)
     }
   } catch {
+    // Only the client can have ended it.
     throw new HttpFailure({ status: 400, message: "the body was cut off" })
   }
   if (bytes > bytesMax) throw new HttpFailure(tooLarge(bytesMax))
@@ -182,9 +226,9 @@ function failed(api: ApiName, failure: Failure): Response {
 async function commonHeaders(
   app: App,
   key: ApiKey | undefined,
-  api: ApiName,
+  kind: Counted,
 ): Promise<Record<string, string>> {
-  const state = await stateOf(app, key, api)
+  const state = await stateOf(app, key, kind)
   return {
     "X-RateLimit-Limit": String(state.limit),
     "X-RateLimit-Remaining": String(state.remaining),
@@ -194,17 +238,23 @@ async function commonHeaders(
 }
 
 /** A database that fails must not keep a response back that is ready. */
-async function stateOf(app: App, key: ApiKey | undefined, api: ApiName): Promise<RateState> {
+async function stateOf(app: App, key: ApiKey | undefined, kind: Counted): Promise<RateState> {
   try {
-    return await rateStateOf(app, key, api)
+    return await rateStateOf(app, key, kind)
   } catch (error) {
     if (!(error instanceof AppError)) app.log.error("the rate limits cannot be read", { error })
-    return rateStateOf(app, undefined, api)
+    return rateStateOf(app, undefined, kind)
   }
 }
 
 function invalidStatusOf(route: AnyRoute | undefined): 400 | 422 {
   return route !== undefined && "run" in route ? route.invalidBodyStatus : 400
+}
+
+/** What a call counts as; what is not counted tells of tool calls, of which most are made over MCP. */
+function countedOf(api: ApiName, route: AnyRoute | undefined): Counted {
+  if (api !== "coordination") return api
+  return route?.isLimited === true ? "reservations" : "tool_calls"
 }
 
 /** The API that a call belongs to, also where no route is. */

@@ -5,7 +5,7 @@
 
 import type { ApiName } from "../domain/plan-limits.ts"
 import { AppError, type ErrorCode } from "../errors.ts"
-import type { Log } from "../log.ts"
+import type { Log } from "../runtime/log.ts"
 
 /** An error that is ready to be told. */
 export interface Failure {

@@ -18,7 +18,7 @@ export interface RequestFacts {
   isChunked: boolean
 }
 
-export interface Refusal {
+interface Refusal {
   status: 400 | 403 | 413 | 415
   message: string
 }
@@ -27,7 +27,7 @@ const WRITING_METHODS = ["POST", "PUT", "PATCH", "DELETE"]
 
 /**
  * Returns why a request to the listener on `port` is refused, or null. `bodyBytesMax` is the cap of what
- * it asks for; a body of undeclared size is cut off there by whoever reads it.
+ * it asks for; a body of undeclared size is cut off there as it is read.
  */
 export function guardRequest(facts: RequestFacts, port: number, bodyBytesMax: number): Refusal | null {
   if (!facts.target.startsWith("/")) return { status: 400, message: "the request target must be a path" }

@@ -1,11 +1,11 @@
 /** The routes that the listener serves, in the order of the OpenAPI document. */
 
-import { documentationRoutes } from "./documentation.ts"
-import { hookRoute } from "./hook.ts"
-import { memoryRoutes } from "./memories.ts"
-import { memoryListRoutes } from "./memory-lists.ts"
+import { hookRoute } from "./coordination/hook.ts"
+import { coordinationRoutes } from "./coordination/reservations.ts"
+import { documentationRoutes } from "./documentation/documentation.ts"
+import { memoryListRoutes } from "./memory/lists.ts"
+import { memoryRoutes } from "./memory/memories.ts"
 import { openApiDocument } from "./openapi.ts"
-import { coordinationRoutes } from "./reservations.ts"
 import type { AnyRoute, PublicRoute } from "./route.ts"
 
 /** Returns the routes of the product's own APIs, for one listener. */

@@ -4,14 +4,17 @@
  * nothing that fails here ends one.
  */
 
+import { existsSync } from "node:fs"
+import { LISTENER_PORTS_TRIED, PORT_MAX } from "../config/limits.ts"
 import { openProcessLock, type ProcessLock } from "../db/process-lock.ts"
 import { hasHookFiles, placeHookFiles } from "../hook/files.ts"
-import { LISTENER_PORTS_TRIED, PORT_MAX } from "../limits.ts"
 import type { App } from "../operations/app.ts"
 import { localKeyText } from "../operations/keys.ts"
+import { launcherPath, placeLauncher } from "../runtime/launcher.ts"
+import { isBroughtByProject } from "../runtime/trusted-path.ts"
 import type { HttpApp } from "./app.ts"
+import { type HookPass, makeHookPass } from "./hook-pass.ts"
 import {
-  type ListenerRecord,
   listenerPaths,
   readListenerRecord,
   removeListenerFiles,
@@ -29,10 +32,18 @@ export type ListenerState =
   /** Another process listens; where, as far as it has said so yet. */
   | { is: "standing by"; url: string | undefined }
 
-export interface ListenerOptions {
+/** What a listener at `url` goes by. */
+export interface Served {
+  url: string
+  hookPass: HookPass
+  /** To be called when it refused a key. */
+  onRefusedKey(): void
+}
+
+interface ListenerOptions {
   app: App
-  /** Makes what a listener at `url` serves; `onRefusedKey` is to be called when it refused a key. */
-  makeHttp(url: string, onRefusedKey: () => void): HttpApp
+  /** Makes what a listener serves. */
+  makeHttp(served: Served): HttpApp
   /** Told of each change of state. */
   onState?: (state: ListenerState) => void
 }
@@ -53,7 +64,7 @@ class ListenerTurns implements Listener {
   readonly #options: ListenerOptions
   #lock: ProcessLock | undefined
   #server: HttpServer | undefined
-  #record: ListenerRecord | undefined
+  #hasWritten = false
   #timer: NodeJS.Timeout | undefined
   /** What is being done now; a close waits for it. */
   #turn: Promise<void> = Promise.resolve()
@@ -80,7 +91,7 @@ class ListenerTurns implements Listener {
     await this.#leave()
   }
 
-  /** Listens if nobody else does. */
+  /** Listens if no other process does. */
   async #take(): Promise<void> {
     const { app } = this.#options
     try {
@@ -105,41 +116,42 @@ class ListenerTurns implements Listener {
 
   async #listen(): Promise<void> {
     const { app, makeHttp, onState } = this.#options
-    const token = await localKeyText(app)
-    const makeAt = (port: number) => makeHttp(urlOf(port), () => void this.#renewToken())
+    // Commands read its text from its file, which is made anew when it was lost.
+    await localKeyText(app)
+    const hookPass = makeHookPass(app.randomBytes)
+    const onRefusedKey = () => void this.#renewLocalKey()
+    const makeAt = (port: number) => makeHttp({ url: urlOf(port), hookPass, onRefusedKey })
     this.#server = await listenNear(app.config.port, (port) => HttpServer.listen(port, makeAt, app.log))
     const url = urlOf(this.#server.port)
-    this.#record = { url, pid: process.pid, started_at: new Date(app.now()).toISOString(), token }
-    writeListenerFiles(app.config.databasePath, this.#record)
+    const record = { url, pid: process.pid, started_at: new Date(app.now()).toISOString() }
+    this.#hasWritten = true
+    writeListenerFiles(app.config.databasePath, record, hookPass)
     this.#isStandingBy = false
     this.#hasWarned = false
     app.log.info("signalbox listens for HTTP", { url })
     onState?.({ is: "listening", url })
-    renewHook(app)
+    renewInstalled(app)
   }
 
-  /** The local key may have been revoked, and with it the token that the files name. */
-  async #renewToken(): Promise<void> {
+  /** The local key may have been revoked, and with it the text in its file. */
+  async #renewLocalKey(): Promise<void> {
     const { app } = this.#options
     try {
-      const token = await localKeyText(app)
-      if (this.#isClosed || this.#record === undefined || this.#record.token === token) return
-      this.#record = { ...this.#record, token }
-      writeListenerFiles(app.config.databasePath, this.#record)
+      if (!this.#isClosed) await localKeyText(app)
     } catch (error) {
-      app.log.warn("the token of the listener cannot be renewed", { error })
+      app.log.warn("the local key cannot be renewed", { error })
     }
   }
 
   /** Leaves the listener to others: first the port, then the files that name it, then the lock. */
   async #leave(): Promise<void> {
-    const [server, record, lock] = [this.#server, this.#record, this.#lock]
+    const [server, hasWritten, lock] = [this.#server, this.#hasWritten, this.#lock]
     this.#server = undefined
-    this.#record = undefined
+    this.#hasWritten = false
     this.#lock = undefined
     try {
       await server?.close()
-      if (record !== undefined) removeListenerFiles(this.#options.app.config.databasePath, process.pid)
+      if (hasWritten) removeListenerFiles(this.#options.app.config.databasePath, process.pid)
     } finally {
       lock?.close()
     }
@@ -164,11 +176,18 @@ async function listenNear(port: number, listen: (port: number) => Promise<HttpSe
   return listen(0)
 }
 
-/** An installed hook is kept at this version: clients' settings name its place, not the package's. */
-function renewHook(app: App): void {
+/**
+ * An installed hook and launcher are kept at this version: clients' settings name their places, not the package's. A
+ * package that the project around us brings along is left out, or that project's program would serve all others.
+ */
+function renewInstalled(app: App): void {
+  const { dataFolder, workingFolder } = app.config
+  if (isBroughtByProject(workingFolder)) return
   try {
-    if (hasHookFiles(app.config.dataFolder)) placeHookFiles(app.config.dataFolder)
+    const isHooked = hasHookFiles(dataFolder)
+    if (isHooked) placeHookFiles(dataFolder)
+    if (isHooked || existsSync(launcherPath(dataFolder))) placeLauncher(dataFolder)
   } catch (error) {
-    app.log.warn("the installed hook cannot be brought up to date", { error })
+    app.log.warn("the installed hook and launcher cannot be brought up to date", { error })
   }
 }

@@ -3,17 +3,12 @@
  * outside this folder.
  */
 
-import { invalid } from "../errors.ts"
-import type { App } from "../operations/app.ts"
-import type { CallContext } from "../operations/operation.ts"
-import { httpSession } from "../operations/sessions.ts"
+import type { Call } from "../operations/caller.ts"
+import { inCallersSession } from "./caller-session.ts"
 import { requireShallowJson } from "./request-input.ts"
 import type { RawRoute } from "./route.ts"
 
-/** Answers one MCP request on behalf of an app's key. */
-export type AnswerMcp = (app: App, request: Request) => Promise<Response>
-
-const SESSION_HEADER = "X-Signalbox-Session"
+type AnswerMcp = (call: Call, request: Request) => Promise<Response>
 
 /**
  * Returns the route `/mcp`. Calls speak for a session of their key, `http:<key id>`; a client that runs
@@ -34,16 +29,7 @@ export function mcpRoute(answer: AnswerMcp): RawRoute {
       requireShallowJson(bytes)
       const { url, method, headers, signal } = request
       const read = new Request(url, { method, headers, signal, body: bytes })
-      return answer(callerOf(context, headers.get(SESSION_HEADER)), read)
+      return answer(await inCallersSession(context, headers), read)
     },
   }
-}
-
-function callerOf({ app, key }: CallContext, session: string | null): App {
-  if (session !== null && !/^[A-Za-z0-9._:-]{1,128}$/.test(session))
-    throw invalid(
-      SESSION_HEADER,
-      "must have 1 to 128 characters of A-Z, a-z, 0-9, dot, underscore, colon, dash",
-    )
-  return { ...app, session: httpSession(key.id, session ?? undefined), homeRepository: undefined }
 }

@@ -1,13 +1,11 @@
 /** What a request brings, checked against its route's schemas before the route sees it. */
 
 import type * as z from "zod"
+import { ISSUES_SHOWN_MAX, JSON_DEPTH_MAX } from "../config/limits.ts"
 import { isDeeper } from "../domain/json-depth.ts"
-import { JSON_DEPTH_MAX } from "../limits.ts"
-import { describeIssue } from "../operations/call.ts"
+import { describeIssue } from "../operations/input.ts"
 import { HttpFailure } from "./failure.ts"
 import type { Route } from "./route.ts"
-
-const ISSUES_SHOWN_MAX = 10
 
 /** Returns the checked parameters of a path; one that cannot name anything is not found. */
 export function checkParameters(route: Route, parameters: Record<string, string>): unknown {

@@ -4,12 +4,13 @@
  */
 
 import * as z from "zod"
+import type { Permission } from "../domain/api-key.ts"
 import type { ApiName } from "../domain/plan-limits.ts"
 import type { CallContext } from "../operations/operation.ts"
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE"
 
-export interface ResponseDescription {
+interface ResponseDescription {
   description: string
   schema?: z.ZodType
 }
@@ -23,7 +24,11 @@ interface RouteBase {
   /** A few words; the title of the operation in the OpenAPI document. */
   summary: string
   description?: string
-  /** Whether a call counts against the limits of the key's plan. */
+  /** What the key must permit somewhere, asked once the input was checked; nothing unless given. */
+  permission?: Permission
+  /** Whether the hook token opens it too, or it alone; only keys do unless given. */
+  hookToken?: "too" | "alone"
+  /** Whether a call counts against its API's limits. */
   isLimited: boolean
   /** Bytes of a body; `BODY_BYTES_MAX` unless given. */
   bodyBytesMax?: number

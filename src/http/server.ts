@@ -10,8 +10,9 @@ import {
   LISTENER_DRAIN_MS_MAX,
   REQUEST_HEADERS_MS_MAX,
   REQUEST_MS_MAX,
-} from "../limits.ts"
-import type { Log } from "../log.ts"
+} from "../config/limits.ts"
+import { PROOF_HEADER } from "../hook/proven-call.ts"
+import type { Log } from "../runtime/log.ts"
 import type { HttpApp } from "./app.ts"
 import { type Failure, titleOf } from "./failure.ts"
 
@@ -51,7 +52,7 @@ export class HttpServer {
       // The guard refuses what has no Host, with the headers that every response carries.
       requireHostHeader: false,
     })
-    // Whoever neither reads nor writes must not keep what it was answered in memory.
+    // A client that neither reads nor writes must not keep its answers in memory.
     server.setTimeout(CONNECTION_STALLED_MS_MAX)
     server.maxConnections = CONNECTIONS_MAX
     server.unref()
@@ -94,6 +95,15 @@ function serve(server: Server, http: HttpApp, log: Log): void {
       void answer(incoming, outgoing)
     })
   }
+  // curl makes one request of a connection, so that for it the proof comes before the body, not the call.
+  server.on("checkContinue", (incoming, outgoing) => {
+    answers.set(incoming.socket, outgoing)
+    const proof = http.proofFor(incoming)
+    // Behind other requests on its connection this one has no socket yet.
+    if (proof === undefined || outgoing.socket === null) outgoing.writeContinue()
+    else outgoing.socket.write(`HTTP/1.1 100 Continue\r\n${PROOF_HEADER}: ${proof}\r\n\r\n`)
+    void answer(incoming, outgoing)
+  })
   server.on("clientError", (error: NodeJS.ErrnoException, stream) => {
     const socket = stream as Socket
     const begun = answers.get(socket)

@@ -1,20 +1,20 @@
 /** Where a run of parts, each with a size, is best cut so that no piece is too large and none is tiny. */
 
-export interface Cuttable {
+interface Cuttable {
   /** How many parts there are; they are numbered from 0. */
   count: number
   /** The size of the parts from `from` up to before `to` as one piece; grows with `to`. */
   sizeOf(from: number, to: number): number
-  /** How bad it is to begin a piece with a part: from 0 to 1, or infinity where that must not be. */
-  badnessOf(part: number): number
+  /** The penalty for beginning a piece with a part: from 0 to 1, or infinity where that must not be. */
+  penaltyOf(part: number): number
 }
 
 /**
  * Returns the parts that begin the pieces after the first one, ascending.
  *
  * What fits `max` stays one piece. Else pieces are at most `target` large where that is possible, and each is
- * as near as it can be to an equal share of what remains: a cut of badness 1 is as bad as one that is off by
- * all of that share. A piece is larger than `max` only if the first place to cut it is behind that. The time
+ * as near as it can be to an equal share of what remains: a cut of penalty 1 is as bad as one that is off by
+ * all of that share. A piece is larger than `max` only if the first place to cut it is after that. The time
  * grows with the parts, when each has a size of at least 1.
  */
 export function bestCuts(parts: Cuttable, target: number, max: number): number[] {
@@ -38,11 +38,11 @@ function nextCut(parts: Cuttable, from: number, target: number, max: number): nu
     const size = parts.sizeOf(from, cut)
     const isTooLarge = size > target
     if (isTooLarge && best < parts.count) break
-    const badness = parts.badnessOf(cut)
-    if (badness === Number.POSITIVE_INFINITY) continue
+    const penalty = parts.penaltyOf(cut)
+    if (penalty === Number.POSITIVE_INFINITY) continue
     // The first place to cut at is taken, however far it is.
     if (size > max) return cut
-    const score = Math.abs(size - share) / share + badness
+    const score = Math.abs(size - share) / share + penalty
     if (score >= bestScore) continue
     best = cut
     bestScore = score

@@ -1,6 +1,8 @@
 /** What the lines of an outline cost in pieces, and how one that costs too much is taken apart. */
 
-import { withoutData } from "../domain/encoded-data.ts"
+import { withoutData } from "../domain/documentation/encoded-data.ts"
+import { isWithinCharacter } from "../domain/text/characters.ts"
+import { mayEndSentence } from "../domain/text/sentences.ts"
 import { bestCuts } from "./chunk-cuts.ts"
 
 /** More characters than this for a piece are no words but data, spaces or rules; they count all the same. */
@@ -8,8 +10,8 @@ const CHARS_PER_PIECE_MAX = 16
 /** What a word may cost before it is cut like anything else: scripts without spaces, and data. */
 const WORD_PIECES_MAX = 40
 
-/** A part of a line as offsets; `to` is behind its last character. */
-export interface Fragment {
+/** A part of a line as offsets; `to` is after its last character. */
+interface Fragment {
   from: number
   to: number
 }
@@ -64,7 +66,7 @@ export class LineCosts {
       {
         count: words.length,
         sizeOf: (from, to) => (before[to] ?? 0) - (before[from] ?? 0) + (from === 0 ? lead : extra),
-        badnessOf: (word) => words[word - 1]?.badnessBehind ?? 0,
+        penaltyOf: (word) => words[word - 1]?.penaltyAfter ?? 0,
       },
       target,
       target,
@@ -85,8 +87,8 @@ export class LineCosts {
       let from = index
       parts.forEach((part, at) => {
         const isWordEnd = at === parts.length - 1
-        const badnessBehind = !isWordEnd ? 0.8 : SENTENCE_END.test(word.slice(-8)) ? 0 : 0.4
-        words.push({ from, to: from + part.length, cost: this.ofText(part), badnessBehind })
+        const penaltyAfter = !isWordEnd ? 0.8 : mayEndSentence(word) ? 0 : 0.4
+        words.push({ from, to: from + part.length, cost: this.ofText(part), penaltyAfter })
         from += part.length
       })
     }
@@ -98,8 +100,7 @@ export class LineCosts {
     const isCheap = this.ofText(text) <= WORD_PIECES_MAX
     if (isCheap || text.length < 2) return [text]
     const middle = text.length >> 1
-    const isWithinCharacter = /[\udc00-\udfff]/.test(text.charAt(middle))
-    const cut = isWithinCharacter ? middle + 1 : middle
+    const cut = isWithinCharacter(text, middle) ? middle + 1 : middle
     if (cut === text.length) return [text]
     return [...this.#partsOf(text.slice(0, cut)), ...this.#partsOf(text.slice(cut))]
   }
@@ -107,10 +108,9 @@ export class LineCosts {
 
 interface Word extends Fragment {
   cost: number
-  /** How bad it is to cut behind it. */
-  badnessBehind: number
+  /** The penalty for a cut after it. */
+  penaltyAfter: number
 }
 
 /** Bounded, because a regular expression runs out of room in a word of millions of characters. */
 const WORD = /[^\s。！？]{1,1000}[。！？]{0,9}|[。！？]{1,9}/g
-const SENTENCE_END = /(?:[.!?…]["'”’»)\]`*_]*|[。！？])$/

@@ -3,7 +3,7 @@
  * where they fit, and never larger than the model of meaning reads.
  */
 
-import type { Chunk } from "../domain/documentation.ts"
+import type { Chunk } from "../domain/documentation/documentation.ts"
 import { bestCuts } from "./chunk-cuts.ts"
 import { LineCosts } from "./chunk-lines.ts"
 import type { Block, Outline, Section } from "./outline.ts"
@@ -27,7 +27,7 @@ interface Unit {
   from: number
   to: number
   /** How bad it is to begin a chunk with it; see `Cuttable`. */
-  badness: number
+  penalty: number
   isTooLong: boolean
   /** What it needs when it begins a chunk: lines that stand elsewhere, and their cost. */
   context: string
@@ -93,8 +93,8 @@ function isBelow(headings: readonly string[], above: readonly string[]): boolean
   )
 }
 
-/** Beginning with a block is best, except behind what announces it. */
-const BADNESS = {
+/** Beginning with a block is best, except after what announces it. */
+const PENALTY = {
   announced: 0.2,
   withinBlock: 0.5,
   withinPart: 0.8,
@@ -108,12 +108,12 @@ function unitsOf(blocks: readonly Block[], costs: LineCosts): Unit[] {
   for (const [at, block] of blocks.entries()) {
     const leadCost: number = lead === null ? 0 : costs.of(lead, block.from)
     const goesWithLead = lead !== null && leadCost <= COMPANION_PIECES_MAX
-    const badness = goesWithLead
-      ? BADNESS.never
+    const penalty = goesWithLead
+      ? PENALTY.never
       : isAnnounced(costs.lines, blocks[at - 1])
-        ? BADNESS.announced
+        ? PENALTY.announced
         : 0
-    const place = { badness, leadCost: goesWithLead ? leadCost : 0 }
+    const place = { penalty, leadCost: goesWithLead ? leadCost : 0 }
     for (const unit of unitsOfBlock(block, place, costs)) units.push(unit)
     if (block.kind !== "heading" || costs.of(block.from, block.to) > COMPANION_PIECES_MAX) lead = null
     else if (!goesWithLead) lead = block.from
@@ -126,13 +126,13 @@ function isAnnounced(lines: readonly string[], before: Block | undefined): boole
 }
 
 interface Place {
-  badness: number
+  penalty: number
   /** What the lines before it cost that must be in the same chunk. */
   leadCost: number
 }
 
-function unitsOfBlock(block: Block, { badness, leadCost }: Place, costs: LineCosts): Unit[] {
-  const whole = { from: block.from, to: block.to, badness, isTooLong: false, context: "", contextCost: 0 }
+function unitsOfBlock(block: Block, { penalty, leadCost }: Place, costs: LineCosts): Unit[] {
+  const whole = { from: block.from, to: block.to, penalty, isTooLong: false, context: "", contextCost: 0 }
   if (costs.of(block.from, block.to) + leadCost <= CHUNK_PIECES.max) {
     return costs.of(block.from, block.to) > 0 ? [whole] : []
   }
@@ -142,10 +142,10 @@ function unitsOfBlock(block: Block, { badness, leadCost }: Place, costs: LineCos
   const context = hasContext ? costs.lines.slice(block.from, headerTo).join("\n").trim() : ""
   const contextCost = hasContext ? headerCost : 0
   const starts = [block.from, ...block.breaks.filter((line) => line > headerTo)]
-  const rate = breakBadness(starts.slice(1), costs)
+  const rate = breakPenalty(starts.slice(1), costs)
   return starts.flatMap((from, at) => {
     const part = { ...whole, from, to: starts[at + 1] ?? block.to }
-    const later = { badness: rate(from), context, contextCost }
+    const later = { penalty: rate(from), context, contextCost }
     if (at > 0) return unitsOfPart({ ...part, ...later }, contextCost, later, costs)
     return unitsOfPart(part, leadCost, later, costs)
   })
@@ -169,14 +169,14 @@ function unitsOfPart(
     if (costs.isBlank(line)) continue
     const isFirst = units.length === 0
     const room = CHUNK_PIECES.max - (isFirst ? roomTaken : contextCost)
-    const one = isFirst ? part : { ...part, badness: BADNESS.withinPart, context, contextCost }
+    const one = isFirst ? part : { ...part, penalty: PENALTY.withinPart, context, contextCost }
     units.push({ ...one, from: line, to: line + 1, isTooLong: costs.of(line, line + 1) > room })
   }
   return units
 }
 
-/** Rates the breaks of a block: best are those of the smallest indent, and those behind a blank line. */
-function breakBadness(breaks: readonly number[], costs: LineCosts) {
+/** Rates the breaks of a block: best are those of the smallest indent, and those after a blank line. */
+function breakPenalty(breaks: readonly number[], costs: LineCosts) {
   const indentOf = (line: number) => (costs.lines[line] ?? "").search(/\S/)
   let smallest = Number.POSITIVE_INFINITY
   let hasBlank = false
@@ -188,7 +188,7 @@ function breakBadness(breaks: readonly number[], costs: LineCosts) {
   return (line: number): number => {
     const deeper = Math.max(0, indentOf(line) - smallest)
     const isDense = hasBlank && !costs.isBlank(line - 1)
-    return BADNESS.withinBlock + Math.min(0.3, deeper * 0.1) + (isDense ? 0.2 : 0)
+    return PENALTY.withinBlock + Math.min(0.3, deeper * 0.1) + (isDense ? 0.2 : 0)
   }
 }
 
@@ -200,7 +200,7 @@ function runsOf(units: readonly Unit[], costs: LineCosts): Unit[][] {
     const isApart =
       last === undefined ||
       last.isTooLong ||
-      (unit.badness !== BADNESS.never && (unit.isTooLong || costs.of(last.to, unit.from) > UNREAD_PIECES_MAX))
+      (unit.penalty !== PENALTY.never && (unit.isTooLong || costs.of(last.to, unit.from) > UNREAD_PIECES_MAX))
     if (isApart) runs.push([unit])
     else runs.at(-1)?.push(unit)
     last = unit
@@ -226,7 +226,7 @@ function cutRun(units: readonly Unit[], costs: LineCosts): Part[] {
       count: units.length,
       sizeOf: (from, to) =>
         costs.of(units[from]?.from ?? 0, units[to - 1]?.to ?? 0) + (units[from]?.contextCost ?? 0),
-      badnessOf: (unit) => units[unit]?.badness ?? 0,
+      penaltyOf: (unit) => units[unit]?.penalty ?? 0,
     },
     CHUNK_PIECES.target,
     CHUNK_PIECES.max,

@@ -1,14 +1,15 @@
 /** Makes text of the bytes of a file, in whichever encoding they are. */
 
+import { analyse } from "chardet"
+
 /** A character in ten that no text has, and it is none. */
 const CONTROLS_SHARE_MAX = 0.1
 
 /**
  * Decodes a file: by its byte order mark, else as UTF-8 when it is valid, as UTF-16 when every other byte is
- * zero often enough, else in the older encoding that its bytes look most like: shift_jis, euc-kr, gb18030 or
- * windows-1252 (names of the WHATWG Encoding Standard). Lines end with `\n` as git counts them: the `\r`
- * before one goes, and any other stays. `empty` is what has nothing but white space; `binary` what is no
- * text.
+ * zero often enough, else in the older encoding of East Asia or Europe that its bytes look most like by the
+ * statistics of ICU, windows-1252 when they tell nothing. Lines end with `\n` as git counts them: the `\r`
+ * before one goes, and any other stays. `empty` is what has nothing but white space; `binary` what is no text.
  */
 export function decodeText(bytes: Uint8Array): { text: string } | { problem: "binary" | "empty" } {
   const decoded = decode(bytes)
@@ -52,19 +53,23 @@ function decodeUtf16(bytes: Uint8Array): string | null {
   return strictly(odd > even ? "utf-16le" : "utf-16be", bytes)
 }
 
-/**
- * Decodes text of before Unicode. Each East Asian encoding is told by what its texts are mostly made of:
- * kana, Hangul, or the frequent Chinese characters, which its standard puts first. European text fails all
- * three, since its bytes above 0x7f seldom stand next to each other.
- */
-function decodeLegacy(bytes: Uint8Array): string | null {
-  const { pairs, frequent } = countPairs(bytes)
-  const shiftJis = strictly("shift_jis", bytes)
-  if (shiftJis !== null && shareOf(shiftJis, /[\u3041-\u30fe]/g) > 0.3) return shiftJis
-  const eucKr = strictly("euc-kr", bytes)
-  if (eucKr !== null && shareOf(eucKr, /[\uac00-\ud7a3]/g) > 0.8) return eucKr
-  const chinese = pairs > 0 && frequent > pairs * 0.6 ? strictly("gb18030", bytes) : null
-  if (chinese !== null) return chinese
+/** Bytes above 0x7f without which nothing is guessed: a name or two look like Baltic or Vietnamese as well. */
+const HIGH_BYTES_MIN = 8
+/** Of 100. What is less sure than this is more often wrong than right. */
+const CONFIDENCE_MIN = 30
+const SAMPLE_BYTES_MIN = 400
+const SAMPLE_BYTES_MAX = 65_536
+
+/** What the package calls text of Western Europe, with and without bytes from 0x80 to 0x9f. */
+const WESTERN = ["windows-1252", "ISO-8859-1"]
+
+/** Decodes text of before Unicode, as windows-1252 when nothing tells another encoding. */
+function decodeLegacy(bytes: Uint8Array): string {
+  const sample = sampleOf(bytes)
+  const guess = sample === null ? undefined : analyse(sample)[0]
+  const isOther = guess !== undefined && guess.confidence >= CONFIDENCE_MIN && !WESTERN.includes(guess.name)
+  const text = isOther ? strictly(guess.name, bytes) : null
+  if (text !== null) return text
   // Some releases of Node decode windows-1252 as if it were ISO 8859-1, which has no letters in this range.
   const western = new TextDecoder("windows-1252").decode(bytes)
   return western.replace(
@@ -73,34 +78,32 @@ function decodeLegacy(bytes: Uint8Array): string | null {
   )
 }
 
+/**
+ * Returns what the encoding is guessed by, null when it is too little: the first lines that are not all
+ * ASCII, for English or code around them would count as the language. Few of them are repeated, since the
+ * package is sure of East Asian text from some length on only.
+ */
+function sampleOf(bytes: Uint8Array): Uint8Array | null {
+  const lines: Uint8Array[] = []
+  let length = 0
+  for (let at = 0; at < bytes.length && length < SAMPLE_BYTES_MAX; at++) {
+    if ((bytes[at] ?? 0) <= 0x7f) continue
+    const from = Math.max(bytes.lastIndexOf(0x0a, at) + 1, at - SAMPLE_BYTES_MIN)
+    const end = bytes.indexOf(0x0a, at)
+    const to = Math.min(end < 0 ? bytes.length : end + 1, from + SAMPLE_BYTES_MAX)
+    lines.push(bytes.subarray(from, to))
+    length += to - from
+    at = to
+  }
+  const once = Buffer.concat(lines)
+  if (once.filter((byte) => byte > 0x7f).length < HIGH_BYTES_MIN) return null
+  return Buffer.concat(Array.from({ length: Math.ceil(SAMPLE_BYTES_MIN / length) }, () => once))
+}
+
 /** The characters of the bytes 0x80 to 0x9f; five of them have none. */
 const WINDOWS_1252 =
   "\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f" +
   "\u0090\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u009d\u017e\u0178"
-
-/** How many of the letters that are not ASCII match. */
-function shareOf(text: string, pattern: RegExp): number {
-  const letters = text.match(/[^\0-\x7f]/g)?.length ?? 0
-  return letters === 0 ? 0 : (text.match(pattern)?.length ?? 0) / letters
-}
-
-/**
- * Reads bytes above 0xa0 in pairs, as GB 2312 has them; one that stands alone counts as a pair. `frequent`
- * are those of its first level of characters and of its punctuation.
- */
-function countPairs(bytes: Uint8Array): { pairs: number; frequent: number } {
-  let pairs = 0
-  let frequent = 0
-  for (let at = 0; at < bytes.length; at++) {
-    const lead = bytes[at] ?? 0
-    if (lead < 0x80) continue
-    pairs++
-    if (lead < 0xa1 || (bytes[at + 1] ?? 0) < 0xa1) continue
-    at++
-    if ((lead >= 0xb0 && lead <= 0xd7) || lead === 0xa1 || lead === 0xa3) frequent++
-  }
-  return { pairs, frequent }
-}
 
 /** Whether a text has NUL characters, or too many others that control devices. */
 function isBinary(text: string): boolean {

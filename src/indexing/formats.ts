@@ -1,12 +1,12 @@
-/** Which files are documentation, in which format each is, and who reads it. */
+/** Which files are documentation, in which format each is, and which reader it has. */
 
-import { readAsciidoc } from "./asciidoc.ts"
-import { readHtml } from "./html.ts"
-import { readMarkdown } from "./markdown.ts"
-import { readNotebook } from "./notebook.ts"
 import type { Outline } from "./outline.ts"
-import { readPlainText } from "./plain-text.ts"
-import { readRestructuredText } from "./restructuredtext.ts"
+import { readAsciidoc } from "./readers/asciidoc.ts"
+import { readHtml } from "./readers/html.ts"
+import { readMarkdown } from "./readers/markdown.ts"
+import { readNotebook } from "./readers/notebook.ts"
+import { readPlainText } from "./readers/plain-text.ts"
+import { readRestructuredText } from "./readers/restructuredtext.ts"
 
 export type Format = "markdown" | "mdx" | "restructuredtext" | "asciidoc" | "html" | "notebook" | "text"
 

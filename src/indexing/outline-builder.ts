@@ -59,11 +59,6 @@ export class OutlineBuilder {
     this.#glueFrom ??= from
   }
 
-  /** Whether a line waits for the block that it belongs to. */
-  get isGluing(): boolean {
-    return this.#glueFrom !== null
-  }
-
   /** Makes a block of its own of lines that still wait for theirs, up to `to`. */
   unglue(kind: BlockKind, to: number): void {
     if (this.#glueFrom !== null) this.addBlock(kind, this.#glueFrom, to)
@@ -127,7 +122,7 @@ export function everyLine(lines: readonly string[], from: number, to: number): n
 }
 
 /** Returns the lines after blank lines, the better places, or every line when these are too far apart. */
-export function gentleBreaks(lines: readonly string[], from: number, to: number): number[] {
+export function softBreaks(lines: readonly string[], from: number, to: number): number[] {
   const breaks: number[] = []
   let previous = from
   let widest = 0

@@ -2,7 +2,7 @@
 
 export type BlockKind = "heading" | "paragraph" | "code" | "list" | "table" | "quote" | "markup"
 
-/** Lines that are best read whole. Positions count the lines of the outline from 0; `to` is behind the last. */
+/** Lines that are best read whole. Positions count the lines of the outline from 0; `to` is after the last. */
 export interface Block {
   kind: BlockKind
   from: number

@@ -1,5 +1,6 @@
 /** Everything that can be installed. */
 
+import { echoed } from "../domain/foreign-text/markdown.ts"
 import { invalid } from "../errors.ts"
 import type { Client, TargetName } from "./client.ts"
 import { claudeCode } from "./clients/claude-code.ts"
@@ -37,7 +38,7 @@ export const TARGET_NAMES: readonly TargetName[] = CLIENTS.map((client) => clien
 export function clientNamed(name: string): Client {
   const client = CLIENTS.find((one) => one.name === name)
   if (client === undefined) {
-    throw invalid("client", `must be one of: ${TARGET_NAMES.join(", ")} (got "${name}")`)
+    throw invalid("client", `must be one of: ${TARGET_NAMES.join(", ")} (got ${echoed(name)})`)
   }
   return client
 }

@@ -2,9 +2,9 @@
 
 import { existsSync } from "node:fs"
 import { AppError } from "../errors.ts"
-import { clientNamed } from "./catalogue.ts"
+import { CLIENTS, clientNamed } from "./catalogue.ts"
 import { partOf, type TargetName } from "./client.ts"
-import { isInstalled } from "./install.ts"
+import { foreignEntriesOf, isInstalled } from "./install.ts"
 import { installedPlaces, readManifest } from "./manifest.ts"
 import type { Machine, Scope } from "./place.ts"
 import { realPathOf } from "./settings-file.ts"
@@ -25,12 +25,46 @@ export function checkInstalled(dataFolder: string, machine: Machine): InstalledC
     const client = clientNamed(name)
     const base = { client: name, title: client.title, scope, root }
     if (!existsSync(root)) return { ...base, faults: [`${root} is gone`] }
-    const faults = client.files({ machine, scope, root }).flatMap((file) => {
-      const roles = manifest.files[realPathOf(file.path)]?.clients[name] ?? []
+    const place = { machine, scope, root }
+    const faults = client.files(place).flatMap((file) => {
+      // A link that came since leads away from what was recorded.
+      const record = manifest.files[realPathOf(file.path)] ?? manifest.files[file.path]
+      const roles = record?.clients[name] ?? []
       const part = partOf(file, roles)
-      return part === undefined ? [] : faultOf(() => isInstalled(name, part), file.path)
+      return part === undefined ? [] : faultOf(() => isInstalled(client, place, part), file.path)
     })
     return { ...base, faults }
+  })
+}
+
+/** A server entry of our name that was not written by us; `reason` says where in the file it is and what it may do. */
+export interface ForeignEntry {
+  client: TargetName
+  title: string
+  scope: Scope
+  root: string
+  path: string
+  reason: string
+}
+
+/**
+ * Returns the server entries that were left alone, wherever a client is installed and in every client's user settings:
+ * a file that holds nothing of ours is in no manifest. What cannot be read is left out;
+ * `checkInstalled` names it where it is recorded. Fails with `invalid` when the manifest cannot be read.
+ */
+export function findForeignEntries(dataFolder: string, machine: Machine): ForeignEntry[] {
+  const recorded = installedPlaces(readManifest(dataFolder)).filter(
+    ({ scope, client }) => scope === "project" && client !== "git",
+  )
+  const own = CLIENTS.map(({ name }) => ({ client: name, scope: "user" as const, root: machine.home }))
+  return [...own, ...recorded].flatMap(({ client: name, scope, root }) => {
+    const client = clientNamed(name)
+    const place = { machine, scope, root }
+    if (!existsSync(root)) return []
+    return client.files(place).flatMap((file) => {
+      const base = { client: name, title: client.title, scope, root, path: file.path }
+      return foreignEntriesOf(client, place, file).map((reason) => ({ ...base, reason }))
+    })
   })
 }
 

@@ -65,6 +65,8 @@ export interface Client {
   traces(machine: Machine): string[]
   /** The files to write in a place; empty when the client has none there. */
   files(place: Place): SettingsFile[]
+  /** Folders beside the root of a project that its files may lie in. */
+  furtherFolders?(place: Place): string[]
   /** What the user still has to do, as sentences. */
   notes(place: Place): string[]
 }

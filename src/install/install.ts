@@ -15,6 +15,7 @@ import {
   keepBackup,
   readSnapshot,
   replaceFile,
+  requireWithin,
   type Snapshot,
   textOf,
 } from "./settings-file.ts"
@@ -49,8 +50,14 @@ export function installClient(client: Client, place: Place, options: ChangeOptio
   return client.files(place).flatMap((file) => {
     const part = partOf(file, options.roles)
     if (part === undefined) return []
-    return [outcomeOf(client.name, file.path, () => installFile(client.name, part, place, options))]
+    return [outcomeOf(client.name, file.path, () => installFile(client, part, place, options))]
   })
+}
+
+/** Fails with `refused` when a file of a project is not one of that project, but behind a link out of it. */
+export function requireOwnPlace(client: Client, place: Place, path: string): void {
+  if (place.scope !== "project") return
+  requireWithin([place.root, ...(client.furtherFolders?.(place) ?? [])], path)
 }
 
 /** Returns the edit that suits the form of a file. */
@@ -67,18 +74,32 @@ export function editOf(client: TargetName, file: SettingsFile): Edit {
   }
 }
 
-/** Whether a file is there and holds all of our part; fails with `invalid` when it cannot be edited. */
-export function isInstalled(client: TargetName, file: SettingsFile): boolean {
+/** Whether a file is there and holds all of our part; fails with `invalid` or `refused` when it cannot be edited. */
+export function isInstalled(client: Client, place: Place, file: SettingsFile): boolean {
+  requireOwnPlace(client, place, file.path)
   const snapshot = readSnapshot(file.path)
   const text = textOf(snapshot)
-  return snapshot.bytes !== undefined && editOf(client, file).add(text).text === text
+  return snapshot.bytes !== undefined && editOf(client.name, file).add(text).text === text
 }
 
-function installFile(client: TargetName, file: SettingsFile, place: Place, options: ChangeOptions): Outcome {
+/** Returns why server entries of our name in a file are left alone; none when it cannot be read or edited. */
+export function foreignEntriesOf(client: Client, place: Place, file: SettingsFile): string[] {
+  const part = partOf(file, ["mcp"])
+  if (part === undefined) return []
+  try {
+    requireOwnPlace(client, place, part.path)
+    return editOf(client.name, part).add(textOf(readSnapshot(part.path))).leftAlone
+  } catch {
+    return []
+  }
+}
+
+function installFile(client: Client, file: SettingsFile, place: Place, options: ChangeOptions): Outcome {
+  requireOwnPlace(client, place, file.path)
   const snapshot = readSnapshot(file.path)
   const before = textOf(snapshot)
-  const { text, leftAlone, containers } = editOf(client, file).add(before)
-  const outcome = { client, path: file.path, reasons: leftAlone }
+  const { text, leftAlone, containers } = editOf(client.name, file).add(before)
+  const outcome = { client: client.name, path: file.path, reasons: leftAlone }
   const isNew = snapshot.bytes === undefined
   const isChanged = text !== before
   const action = isChanged
@@ -94,8 +115,8 @@ function installFile(client: TargetName, file: SettingsFile, place: Place, optio
   const manifest = readManifest(options.dataFolder)
   const record = recordOf(manifest, snapshot, place, isChanged)
   if (record === undefined) return { ...outcome, action }
-  const known = record.clients[client] ?? []
-  record.clients[client] = [...new Set([...known, ...rolesOf(file)])]
+  const known = record.clients[client.name] ?? []
+  record.clients[client.name] = [...new Set([...known, ...rolesOf(file)])]
   record.containers.push(...containers)
   if (isChanged) {
     const bytes = bytesFor(snapshot, text)

@@ -4,8 +4,16 @@ import { isDeepStrictEqual } from "node:util"
 import { getNodeValue, type Node } from "jsonc-parser"
 import type { Json, JsonEntry, JsonSettings, TargetName } from "./client.ts"
 import type { Addition, Edit, Removal, Traces } from "./edit.ts"
-import { insertChild, lineAt, memberOf, parseObject, removeChild, requireType } from "./json-text.ts"
-import { startsOurServer } from "./shapes.ts"
+import {
+  insertChild,
+  lineAt,
+  memberOf,
+  parseObject,
+  removeChild,
+  replaceValue,
+  requireType,
+} from "./json-text.ts"
+import { foreignEntry, startOf, startsOurServer } from "./shapes.ts"
 
 interface Group {
   matcher?: unknown
@@ -66,6 +74,7 @@ class JsonEditor {
     const parent = this.#find(entry.at, "object")
     const present = parent && memberOf(parent, key, this.#file, this.#text)
     if (present === undefined) this.#insert(entry.at, { key, value: entry.value })
+    else if (startsOurServer(plainValue(present), entry.value)) this.#updateStart(entry, key)
     else if (!isDeepStrictEqual(plainValue(present), entry.value)) this.#leaveAlone(present, key)
   }
 
@@ -79,8 +88,25 @@ class JsonEditor {
     const parent = this.#find(entry.at, "object")
     const present = parent && memberOf(parent, key, this.#file, this.#text)
     if (parent === undefined || present?.parent === undefined) return
-    if (startsOurServer(plainValue(present))) this.#text = removeChild(this.#text, parent, present.parent)
+    if (startsOurServer(plainValue(present), entry.value))
+      this.#text = removeChild(this.#text, parent, present.parent)
     else this.#leaveAlone(present, key)
+  }
+
+  /** Starts our server as it is wanted now; whatever else an entry holds stays. */
+  #updateStart(entry: JsonEntry, key: string): void {
+    const start = startOf(entry.value)
+    for (const name of ["command", "args"] as const) {
+      const server = this.#find([...entry.at, key], "object")
+      const present = server && memberOf(server, name, this.#file, this.#text)
+      const value = start[name]
+      if (server === undefined) continue
+      if (value === undefined) {
+        if (present?.parent !== undefined) this.#text = removeChild(this.#text, server, present.parent)
+      } else if (present === undefined) this.#text = insertChild(this.#text, server, { key: name, value })
+      else if (!isDeepStrictEqual(plainValue(present), value))
+        this.#text = replaceValue(this.#text, present, value)
+    }
   }
 
   /** Hooks of an older version of ours, and those that were changed by hand, give way to what is wanted now. */
@@ -162,7 +188,7 @@ class JsonEditor {
 
   #leaveAlone(node: Node, key: string): void {
     const line = lineAt(this.#text, node.offset)
-    this.#leftAlone.push(`"${key}" on line ${line} is not as we write it, so it stays as it is`)
+    this.#leftAlone.push(foreignEntry(`"${key}" on line ${line}`))
   }
 
   #isOurs(value: unknown): boolean {
@@ -173,7 +199,7 @@ class JsonEditor {
 }
 
 /** Whether a command is one that runs the hook for a client, whatever version wrote it. */
-export function runsHookFor(client: TargetName, command: string): boolean {
+function runsHookFor(client: TargetName, command: string): boolean {
   return command.includes("/signalbox/hook/") && command.split(/\s+/).includes(client)
 }
 

@@ -3,20 +3,25 @@
  * comments keep their place, and nothing is formatted anew.
  */
 
-import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser"
+import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser"
+import { JSON_DEPTH_MAX } from "../config/limits.ts"
 import { invalid } from "../errors.ts"
 import type { Json } from "./client.ts"
 
 /** A value and, for a member of an object, its name. */
-export interface Child {
+interface Child {
   key?: string
   value: Json
 }
 
 const TRIVIA = /(?:\s+|\/\/[^\r\n]*|\/\*[\s\S]*?\*\/)*/y
 
-/** Parses a text whose root is an object; fails with `invalid`, naming file and line, when it is none. */
+/**
+ * Parses a text whose root is an object; fails with `invalid`, naming file and line, when it is none, and when it is
+ * nested more than 100 levels deep.
+ */
 export function parseObject(text: string, file: string): Node {
+  requireShallow(text, file)
   const errors: ParseError[] = []
   const root = parseTree(text, errors, { allowTrailingComma: true })
   const first = errors[0]
@@ -26,6 +31,21 @@ export function parseObject(text: string, file: string): Node {
   }
   if (root === undefined) throw invalid(file, "is no valid JSON", CORRECT_IT)
   return requireType(root, "object", file, text, "the file")
+}
+
+/** Whoever walks a tree calls itself for each level, and no settings have as many. */
+function requireShallow(text: string, file: string): void {
+  const scanner = createScanner(text, true)
+  let depth = 0
+  // The end of the text alone is a token of no length.
+  for (scanner.scan(); scanner.getTokenLength() > 0; scanner.scan()) {
+    const first = text.charAt(scanner.getTokenOffset())
+    if (first === "{" || first === "[") depth += 1
+    else if (first === "}" || first === "]") depth -= 1
+    if (depth <= JSON_DEPTH_MAX) continue
+    const place = `${file}:${lineAt(text, scanner.getTokenOffset())}`
+    throw invalid(place, `is nested more than ${JSON_DEPTH_MAX} levels deep`, CORRECT_IT)
+  }
 }
 
 const CORRECT_IT = "Correct the file, then run the command again."
@@ -92,6 +112,17 @@ function inlineChild(inside: string, child: Child, hasSiblings: boolean, hasComm
   const gap = hasSiblings && /^ |, /.test(inside) ? " " : ""
   const name = child.key === undefined ? "" : `${JSON.stringify(child.key)}:${gap}`
   return `${gap}${name}${JSON.stringify(child.value)}${hasComma ? "," : ""}`
+}
+
+/** Returns the text with another value in the place of one, on as many lines as that had room for. */
+export function replaceValue(text: string, node: Node, value: Json): string {
+  const end = node.offset + node.length
+  const isSpread = text.slice(node.offset, end).includes("\n")
+  const lineBreak = text.includes("\r\n") ? "\r\n" : "\n"
+  const written = isSpread
+    ? JSON.stringify(value, null, indentUnit(text)).replaceAll("\n", lineBreak + indentAt(text, node.offset))
+    : JSON.stringify(value)
+  return text.slice(0, node.offset) + written + text.slice(end)
 }
 
 /** Returns the text without one child of an object (its property node) or array; comments around it stay. */

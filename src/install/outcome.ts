@@ -25,8 +25,11 @@ export function outcomeOf<T>(client: TargetName, path: string, work: () => T): T
   }
 }
 
-/** Returns the reason of an error of the file system; any other error is a defect and thrown on. */
+/** Returns the reason of an error of the file system or of endless nesting; any other error is a defect and thrown on. */
 function systemReason(error: unknown): string {
+  // Parsers call themselves for what stands in brackets or behind dots, as deep as it goes.
+  if (error instanceof RangeError)
+    return "It is nested too deeply to be edited. Correct the file, then run the command again."
   const { code, message, syscall } = error as NodeJS.ErrnoException
   if (code === undefined || syscall === undefined) throw error
   return `${message}. Check its permissions, then run the command again.`

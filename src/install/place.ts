@@ -10,8 +10,8 @@ export interface Machine {
   home: string
   platform: NodeJS.Platform
   env: Record<string, string | undefined>
-  /** How this very copy is started, where npx would start another or none: from a clone. */
-  ownStart?: readonly string[]
+  /** The path of the launcher, by which the user's own settings start the server. */
+  launcher: string
 }
 
 export interface Place {

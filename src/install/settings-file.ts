@@ -16,7 +16,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs"
-import { basename, dirname, join } from "node:path"
+import { basename, dirname, join, sep } from "node:path"
 import { AppError, invalid } from "../errors.ts"
 
 const NEW_FILE_MODE = 0o644
@@ -45,6 +45,32 @@ export function readSnapshot(path: string): Snapshot {
     throw invalid(path, "is a link to a file that is not there", "Restore what it points at, or delete it.")
   }
   return { path: realPathOf(path), bytes: undefined, mode: NEW_FILE_MODE }
+}
+
+/**
+ * Fails with `refused` when a file of a repository would lie in none of `folders`, because of a link on the way to it:
+ * whoever wrote the repository would choose then which file on this machine is changed.
+ */
+export function requireWithin(folders: readonly string[], path: string): void {
+  const isWithin = (place: string) => folders.some((folder) => `${place}${sep}`.startsWith(folder + sep))
+  const step = isWithin(path) ? linkOnWay(folders, path) : path
+  if (step === undefined) return
+  throw new AppError("refused", `${path} is left alone: ${step} leads out of the repository, or to nothing`, {
+    hint: "Put a folder or file of the repository in the place of that link, then run the command again.",
+  })
+}
+
+/** Returns the first link between one of the folders and a file in it that leads out of all of them. */
+function linkOnWay(folders: readonly string[], path: string): string | undefined {
+  const places = folders.map(realPathOf)
+  const isInside = (place: string) => places.some((folder) => `${place}${sep}`.startsWith(folder + sep))
+  const steps = [path]
+  for (let step = dirname(path); !folders.includes(step) && step !== dirname(step); step = dirname(step))
+    steps.unshift(step)
+  return steps.find((step) => {
+    const isLink = lstatSync(step, { throwIfNoEntry: false })?.isSymbolicLink() === true
+    return isLink && !(existsSync(step) && isInside(realpathSync(step)))
+  })
 }
 
 /** Returns the text of a file, empty when there is none; fails with `invalid` when it is not UTF-8. */

@@ -1,10 +1,12 @@
 /** What the settings of several coding agents have in common: how the server starts, and two ways to list hooks. */
 
+import { isDeepStrictEqual } from "node:util"
 import type { ClientName, HookEvent } from "../hook/client-names.ts"
 import { shellCommand, windowsCommand } from "../hook/command.ts"
-import { cloneStart, PUBLISHED_START } from "../package-root.ts"
+import { cloneStart, PUBLISHED_START } from "../runtime/package-root.ts"
+import { posixQuoted } from "../runtime/shell-quoting.ts"
 import type { Json, JsonEntry } from "./client.ts"
-import type { Place } from "./place.ts"
+import { type Place, variable } from "./place.ts"
 
 /** The name of our entry among a client's MCP servers. */
 export const SERVER_NAME = "signalbox"
@@ -20,12 +22,30 @@ export const HOOK_SECONDS: Record<HookEvent, number> = {
   mail: 5,
 }
 
-/** How long a client waits for the server to start: a cold npx has to fetch the package first. */
+/** How long a client waits for the server to start: a package that is gone has to be fetched first. */
 export const START_SECONDS = 60
 
-const START = [...PUBLISHED_START]
-/** npx is a batch file on Windows, which many clients cannot start themselves. */
-const WINDOWS_START = ["cmd", "/c", ...START]
+/**
+ * Starts the launcher of whoever reads the file. It holds no path of this machine, and no `${`, in which many clients
+ * see variables of their own.
+ */
+const SHARED_SCRIPT = [
+  `for signalbox_data in "$XDG_DATA_HOME" "$HOME/.local/share" "$HOME/Library/Application Support"`,
+  `do [ -x "$signalbox_data/signalbox/bin/signalbox" ] && exec "$signalbox_data/signalbox/bin/signalbox"`,
+  `done`,
+  `echo ${posixQuoted("signalbox is not installed on this machine; its README says how")} >&2`,
+  "exit 1",
+].join("; ")
+const SHARED_START = ["/bin/sh", "-c", SHARED_SCRIPT]
+
+/** What earlier versions wrote. In a project npx may find that project's own program of our name. */
+const FORMER_STARTS = [[...PUBLISHED_START], ["cmd", "/c", ...PUBLISHED_START], cloneStart() ?? []]
+
+/** How an MCP entry starts its server; some clients keep all words in `command`. */
+export interface Start {
+  command?: Json
+  args?: Json
+}
 
 /** A moment at which a client calls the hook, by the client's own name for it. */
 export interface HookPoint {
@@ -36,13 +56,14 @@ export interface HookPoint {
 }
 
 /**
- * Returns the words that start the server. Files meant to be committed hold the form that runs everywhere;
- * the user's own may name a copy on this machine.
+ * Returns the words that start the server. Files meant to be committed hold a form without paths of this machine;
+ * the user's own name the launcher, which Windows has to be given a shell for.
  */
 export function startWords(place: Place): string[] {
-  const { ownStart } = place.machine
-  if (place.scope === "user" && ownStart !== undefined) return [...ownStart]
-  return isWindowsUser(place) ? WINDOWS_START : START
+  if (place.scope === "project") return SHARED_START
+  const { launcher } = place.machine
+  if (!isWindowsUser(place)) return [launcher]
+  return [variable(place.machine, "ComSpec", "C:\\Windows\\System32\\cmd.exe"), "/c", launcher]
 }
 
 /** Returns `command` and `args` as most clients spell them. */
@@ -51,12 +72,31 @@ export function startFields(place: Place): { command: string; args: string[] } {
   return { command, args }
 }
 
-/** Whether an MCP entry, in whatever shape, starts our server. */
-export function startsOurServer(entry: unknown): boolean {
-  const { command, args } = (entry ?? {}) as { command?: unknown; args?: unknown }
-  const words = [command, args].flat().filter((word) => word !== undefined)
-  const starts = [START, WINDOWS_START, cloneStart() ?? START]
-  return starts.some((start) => start.join("\n") === words.join("\n"))
+/** Returns how an MCP entry, in whatever shape, starts its server. */
+export function startOf(entry: unknown): Start {
+  const { command, args } = (entry ?? {}) as Start
+  return { ...(command !== undefined && { command }), ...(args !== undefined && { args }) }
+}
+
+/** Whether an MCP entry, in whatever shape, starts our server: as the wanted one does, or as earlier versions wrote it. */
+export function startsOurServer(entry: unknown, wanted: unknown): boolean {
+  const words = wordsOf(entry)
+  return (
+    words.length > 0 && [wordsOf(wanted), ...FORMER_STARTS].some((start) => isDeepStrictEqual(start, words))
+  )
+}
+
+/** Returns why an entry of our name that starts something else was left alone, and what that may do. */
+export function foreignEntry(name: string): string {
+  return (
+    `${name} is not as we write it, so it stays as it is. What starts a program by its name, or by npx, can start one ` +
+    "that a project ships in its node_modules/.bin."
+  )
+}
+
+function wordsOf(entry: unknown): Json[] {
+  const { command = [], args = [] } = startOf(entry)
+  return [command, args].flat()
 }
 
 /** Returns the variable that tells the server which program it serves. */

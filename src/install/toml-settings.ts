@@ -6,12 +6,15 @@
 
 import { isDeepStrictEqual } from "node:util"
 import { parse, TomlError } from "smol-toml"
-import { assert, invalid } from "../errors.ts"
+import { type AppError, invalid } from "../errors.ts"
 import type { TomlSettings } from "./client.ts"
 import type { Addition, Edit, Removal, Traces } from "./edit.ts"
-import { startsOurServer } from "./shapes.ts"
+import { foreignEntry, startOf, startsOurServer } from "./shapes.ts"
 
 const MARK = "# Added by `signalbox install`, removed by `signalbox uninstall`."
+
+/** TOML's integers have 64 bits; those that a number cannot hold are none of our business, and no error. */
+const BIG = { integersAsBigInt: "asNeeded" } as const
 
 type Table = Record<string, unknown>
 
@@ -23,26 +26,15 @@ export function tomlEdit(file: TomlSettings): Edit {
 function addTable(file: TomlSettings, text: string): Addition {
   const before = parseToml(text, file.path)
   const present = valueAt(before, file.table)
-  const header = `[${file.table.join(".")}]`
+  const header = headerOf(file)
   const lines = [MARK, header, ...file.lines]
-  if (present !== undefined) {
-    const isOurs = isDeepStrictEqual(present, valueAt(parse(lines.join("\n")), file.table))
-    const reason = `${header} is not as we write it, so it stays as it is`
-    return { text, leftAlone: isOurs ? [] : [reason], containers: [] }
-  }
+  if (present !== undefined) return { ...updateStart(file, text, present), containers: [] }
   const lineBreak = text.includes("\r\n") ? "\r\n" : "\n"
   const gap = text === "" ? "" : text.endsWith("\n") ? lineBreak : lineBreak + lineBreak
   const edited = text + gap + lines.map((line) => line + lineBreak).join("")
-  try {
-    const after = parse(edited)
-    assert(
-      isDeepStrictEqual(plain(without(after, file.table)), plain(without(before, file.table))),
-      "TOML kept",
-    )
-  } catch (error) {
-    if (!(error instanceof TomlError)) throw error
+  if (!isSameBut(file, before, edited, wantedOf(file))) {
     throw invalid(
-      file.path,
+      `${file.path}:${lineOf(text, file)}`,
       `has no place for ${header}: ${file.table[0]} is written in a form that cannot be extended`,
       `Write ${file.table[0]} as tables, or add ours by hand: ${file.lines.join("; ")}`,
     )
@@ -50,21 +42,73 @@ function addTable(file: TomlSettings, text: string): Addition {
   return { text: edited, leftAlone: [], containers: [] }
 }
 
+/** Starts our server as it is wanted now, if the table starts ours; whatever else is in the table stays. */
+function updateStart(file: TomlSettings, text: string, present: unknown): Removal & { text: string } {
+  const wanted = wantedOf(file)
+  if (!startsOurServer(present, wanted)) {
+    return { text, leftAlone: [foreignEntry(headerOf(file))] }
+  }
+  if (isDeepStrictEqual(startOf(present), startOf(wanted))) return { text, leftAlone: [] }
+  const start =
+    findHeaders(text).find(({ path }) => isDeepStrictEqual(path, file.table))?.start ?? text.length
+  const lines = file.lines.filter((line) => /^(?:command|args) =/.test(line))
+  const section = lines.reduce((rest, line) => {
+    const name = line.slice(0, line.indexOf(" "))
+    return rest.replace(new RegExp(`^[ \\t]*${name}[ \\t]*=[^\\r\\n]*`, "m"), () => line)
+  }, text.slice(start))
+  const edited = text.slice(0, start) + section
+  if (isSameBut(file, parseToml(text, file.path), edited, { ...(present as Table), ...startOf(wanted) })) {
+    return { text: edited, leftAlone: [] }
+  }
+  throw formError(file, text, "changed", `Make these lines of it so by hand: ${lines.join("; ")}`)
+}
+
 function removeTable(file: TomlSettings, text: string, traces: Traces): Removal {
   const before = parseToml(text, file.path)
   const present = valueAt(before, file.table)
   if (present === undefined) return { text, leftAlone: [] }
-  const header = `[${file.table.join(".")}]`
-  if (!startsOurServer(present)) {
-    return { text, leftAlone: [`${header} is not as we write it, so it stays as it is`] }
+  if (!startsOurServer(present, wantedOf(file))) {
+    return { text, leftAlone: [foreignEntry(headerOf(file))] }
   }
   const edited = cutTable(text, file.table)
-  const after = parseToml(edited, file.path)
-  const isCut = valueAt(after, file.table) === undefined
-  if (!isCut || !isDeepStrictEqual(plain(without(after, file.table)), plain(without(before, file.table)))) {
-    throw invalid(file.path, `holds ${header} in a form that cannot be cut out`, "Take it out by hand.")
+  if (!isSameBut(file, before, edited, undefined)) {
+    throw formError(file, text, "cut out", "Take it out by hand.")
   }
   return { text: traces.isCreated && edited.trim() === "" ? undefined : edited, leftAlone: [] }
+}
+
+function headerOf(file: TomlSettings): string {
+  return `[${file.table.join(".")}]`
+}
+
+function wantedOf(file: TomlSettings): unknown {
+  return parse(file.lines.join("\n"))
+}
+
+/** Whether an edited text is valid, has `wanted` in our place and everything else as before. */
+function isSameBut(file: TomlSettings, before: Table, edited: string, wanted: unknown): boolean {
+  try {
+    const after = parse(edited, BIG)
+    return (
+      isDeepStrictEqual(plain(valueAt(after, file.table)), plain(wanted)) &&
+      isDeepStrictEqual(plain(without(after, file.table)), plain(without(before, file.table)))
+    )
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    return false
+  }
+}
+
+/** What to say of a text whose form we do not take apart. */
+function formError(file: TomlSettings, text: string, what: string, hint: string): AppError {
+  const line = lineOf(text, file)
+  return invalid(`${file.path}:${line}`, `holds ${headerOf(file)} in a form that cannot be ${what}`, hint)
+}
+
+/** Returns the number of the line where the outermost of our tables is first written, from 1. */
+function lineOf(text: string, file: TomlSettings): number {
+  const name = new RegExp(`^[ \\t]*(?:\\[{1,2}[ \\t]*)?["']?${file.table[0]}\\b`, "m")
+  return text.slice(0, name.exec(text)?.index ?? 0).split("\n").length
 }
 
 function cutTable(text: string, table: readonly string[]): string {
@@ -133,7 +177,7 @@ function pathOf(table: unknown): string[] {
 
 function parseToml(text: string, file: string): Table {
   try {
-    return parse(text)
+    return parse(text, BIG)
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
     const reason = error.message.split("\n")[0]?.replace(/^Invalid TOML document: /, "")

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { isDeepStrictEqual } from "node:util"
 import { clientNamed } from "./catalogue.ts"
 import { type Client, partOf, type SettingsFile, type TargetName } from "./client.ts"
-import { type ChangeOptions, editOf } from "./install.ts"
+import { type ChangeOptions, editOf, requireOwnPlace } from "./install.ts"
 import { lineDiff } from "./line-diff.ts"
 import {
   type FileRecord,
@@ -36,9 +36,9 @@ import {
 export function uninstallClient(client: Client, place: Place, options: ChangeOptions): Outcome[] {
   const files = client.files(place).flatMap((file) => partOf(file, options.roles) ?? [])
   const outcomes = [
-    ...files.map((file) => uninstallFile(client.name, file.path, file, place, options)),
+    ...files.map((file) => uninstallFile(client, file.path, file, place, options)),
     ...strayPaths(client, place, options).map((path) =>
-      uninstallFile(client.name, path, undefined, place, options),
+      uninstallFile(client, path, undefined, place, options),
     ),
   ]
   return outcomes.flatMap((outcome) => outcome ?? [])
@@ -57,13 +57,15 @@ function strayPaths(client: Client, place: Place, options: ChangeOptions): strin
 
 /** Uninstalls one file; `file` is undefined when it is not known what of ours is in it. Undefined when it is not there. */
 function uninstallFile(
-  client: TargetName,
+  target: Client,
   path: string,
   file: SettingsFile | undefined,
   place: Place,
   options: ChangeOptions,
 ): Outcome | undefined {
+  const client = target.name
   return outcomeOf(client, path, () => {
+    requireOwnPlace(target, place, path)
     const snapshot = readSnapshot(path)
     const manifest = readManifest(options.dataFolder)
     const record = manifest.files[snapshot.path]
@@ -83,7 +85,8 @@ function uninstallFile(
     }
     if (left !== undefined) {
       recordRemoval(manifest, snapshot, left, removal.bytes)
-      removeEmptyFolders(manifest)
+      // The record alone does not prove that a file which no client has was ever there.
+      if (file !== undefined || action === "deleted") removeEmptyFolders(manifest, snapshot.path)
       writeManifest(options.dataFolder, manifest)
     }
     return action && { ...outcome, action, reasons: removal.leftAlone }
@@ -112,6 +115,8 @@ function originalBytes(
 ): Result | undefined {
   if (record === undefined || left === undefined || hasClients(left)) return undefined
   if (snapshot.bytes === undefined || record.writtenSha256 !== hashOf(snapshot.bytes)) return undefined
+  // All that is written into settings has our name; a record that says it of anything else is wrong.
+  if (!snapshot.bytes.includes("signalbox")) return undefined
   if (record.original === null) return { bytes: undefined, leftAlone: [] }
   const { backup, sha256 } = record.original
   const bytes = existsSync(backup) ? readFileSync(backup) : undefined

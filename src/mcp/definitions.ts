@@ -4,7 +4,7 @@ import * as z from "zod"
 import type { Operation } from "../operations/operation.ts"
 import { placeholdersOf, queryParametersOf, type Resource, uriTemplateOf } from "../resources/resource.ts"
 
-export interface ToolDefinition {
+interface ToolDefinition {
   name: string
   title: string
   description: string
@@ -17,7 +17,7 @@ export interface ToolDefinition {
   }
 }
 
-/** Returns the definition of a tool. Everything stays on this machine, so the world is never open. */
+/** Returns the definition of a tool. The world is open to those alone that may connect to other machines. */
 export function toolDefinition(operation: Operation): ToolDefinition {
   return {
     name: operation.name,
@@ -28,7 +28,7 @@ export function toolDefinition(operation: Operation): ToolDefinition {
       readOnlyHint: operation.effect === "read",
       destructiveHint: operation.effect === "destroy",
       idempotentHint: operation.idempotent,
-      openWorldHint: false,
+      openWorldHint: operation.reachesOut,
     },
   }
 }

@@ -1,6 +1,7 @@
 /** The server instructions: what an agent reads before it has seen a single tool. At most 2 KB; the first lines matter most. */
 
-import type { Config } from "../config.ts"
+import type { Config } from "../config/config.ts"
+import { inQuotes } from "../domain/foreign-text/markdown.ts"
 
 /**
  * Returns the instructions, with the defaults that this server was configured with: those of one client,
@@ -34,5 +35,5 @@ const STATED_BYTES_MAX = 250
 /** A value of any length must not push the rules out of what clients keep. */
 function stated(parameter: string, value: string | undefined): string | null {
   const fits = value !== undefined && Buffer.byteLength(value) <= STATED_BYTES_MAX
-  return fits ? `${parameter}: "${value}"` : null
+  return fits ? `${parameter}: ${inQuotes(value)}` : null
 }

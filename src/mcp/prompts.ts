@@ -1,7 +1,9 @@
 /** Prompts: what a person says to an agent again and again, offered by clients as commands. */
 
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server"
-import type { Config } from "../config.ts"
+import type { Config } from "../config/config.ts"
+import { echoed, named, oneLine, quoted } from "../domain/foreign-text/markdown.ts"
+import { visibleJson } from "../domain/foreign-text/visible.ts"
 
 interface PromptArgument {
   name: string
@@ -28,11 +30,11 @@ const PROMPTS: readonly Prompt[] = [
     arguments: [{ name: "task", description: "What the agent is to work on" }],
     text: ({ task = "" }, { project, program, model }) => {
       const known = [
-        project === undefined ? "" : ` project_key ${JSON.stringify(project)},`,
-        program === undefined ? "" : ` program ${JSON.stringify(program)},`,
-        model === undefined ? "" : ` model ${JSON.stringify(model)},`,
+        project === undefined ? "" : ` project_key ${visibleJson(project)},`,
+        program === undefined ? "" : ` program ${visibleJson(program)},`,
+        model === undefined ? "" : ` model ${visibleJson(model)},`,
       ].join("")
-      const work = task === "" ? "" : `\n\nYour task: ${task}`
+      const work = task === "" ? "" : `\n\nYour task: ${taskText(task)}`
       return `You are not the only agent on this code base. Call macro-start-session${known} and keep the name and the ids it gives you. Read your unread mail and acknowledge what asks for it. Before you edit files, reserve them with reserve-file-paths; if that is refused, work elsewhere or write to the holder. Release them when you are done.${work}`
     },
   },
@@ -50,9 +52,14 @@ const PROMPTS: readonly Prompt[] = [
     description: "Tell the others where the work stands, and release the files.",
     arguments: [{ name: "to", description: "The agent that goes on; everybody active when left out" }],
     text: ({ to = "" }) =>
-      `Stop at a clean point. Then write one message with send-message to ${to === "" ? "the active agents (list-agents)" : to}: what is done, what is left, which files, what to watch out for; ack_required true if somebody must go on. Then release your reservations with release-file-reservations and tell me what you wrote.`,
+      `Stop at a clean point. Then write one message with send-message to ${to === "" ? "the active agents (list-agents)" : named(to)}: what is done, what is left, which files, what to watch out for; ack_required true if somebody must go on. Then release your reservations with release-file-reservations and tell me what you wrote.`,
   },
 ]
+
+/** A task of several lines is a quote: it may well be copied from somewhere. */
+function taskText(task: string): string {
+  return task.trim().includes("\n") ? `\n\n${quoted(task.trim())}` : oneLine(task)
+}
 
 /** Returns the entries of prompts/list. */
 export function promptDefinitions() {
@@ -71,14 +78,17 @@ export function promptMessages(name: string, given: Record<string, string>, defa
     const known = PROMPTS.map((candidate) => candidate.name).join(", ")
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,
-      `prompt ${name} does not exist; there are: ${known}`,
+      `prompt ${named(name)} does not exist; there are: ${known}`,
     )
   }
   const unknown = Object.keys(given).find(
     (key) => !prompt.arguments.some((argument) => argument.name === key),
   )
   if (unknown !== undefined) {
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `prompt ${name} takes no argument "${unknown}"`)
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `prompt ${name} takes no argument ${echoed(unknown)}`,
+    )
   }
   return {
     description: prompt.description,

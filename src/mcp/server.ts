@@ -4,14 +4,16 @@
  */
 
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from "@modelcontextprotocol/server"
+import { named } from "../domain/foreign-text/markdown.ts"
+import { visible } from "../domain/foreign-text/visible.ts"
 import { AppError } from "../errors.ts"
-import type { Log } from "../log.ts"
-import type { App } from "../operations/app.ts"
 import { callOperation } from "../operations/call.ts"
+import type { Call } from "../operations/caller.ts"
 import { cutToFit } from "../operations/markdown.ts"
 import { actionOf, type Operation } from "../operations/operation.ts"
+import { completeParameter } from "../resources/completion.ts"
 import { type Resource, readResource, uriTemplateOf } from "../resources/resource.ts"
-import { completeParameter } from "./completion.ts"
+import type { Log } from "../runtime/log.ts"
 import { isStatic, resourceDefinition, resourceTemplateDefinition, toolDefinition } from "./definitions.ts"
 import { type Defaults, promptDefinitions, promptMessages } from "./prompts.ts"
 
@@ -23,8 +25,8 @@ export interface ServerParts {
   defaults?: Defaults
   version: string
   log: Log
-  /** Opens the app on the first request that needs it, and returns the same one from then on. */
-  app(): Promise<App>
+  /** Returns the app with the caller at the other end; opens it on the first request that needs it. */
+  call(): Promise<Call>
 }
 
 /** Makes a server that is not yet connected; making one touches nothing outside. */
@@ -45,11 +47,11 @@ export function createServer(parts: ServerParts): Server {
     if (operation === undefined) {
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `tool ${params.name} does not exist; tools/list shows those that do`,
+        `tool ${named(params.name)} does not exist; tools/list shows those that do`,
       )
     }
     try {
-      return toolResult(await callOperation(await parts.app(), operation, params.arguments))
+      return toolResult(await callOperation(await parts.call(), operation, params.arguments))
     } catch (error) {
       return {
         ...toolResult(`Failed to ${actionOf(operation)}: ${reasonOf(error, log, operation.name)}`),
@@ -66,7 +68,7 @@ export function createServer(parts: ServerParts): Server {
   }))
   server.setRequestHandler("resources/read", async ({ params: { uri } }) => {
     try {
-      const content = await readResource(await parts.app(), resources, uri)
+      const content = await readResource(await parts.call(), resources, uri)
       return { contents: [{ uri, mimeType: "application/json", text: JSON.stringify(content, null, 2) }] }
     } catch (error) {
       throw protocolError(error, uri, `Failed to read resource: ${reasonOf(error, log, uri)}`)
@@ -84,7 +86,7 @@ export function createServer(parts: ServerParts): Server {
     }
     try {
       const known = context?.arguments ?? {}
-      return { completion: await completeParameter(await parts.app(), argument.name, argument.value, known) }
+      return { completion: await completeParameter(await parts.call(), argument.name, argument.value, known) }
     } catch (error) {
       throw protocolError(error, uri, `Failed to complete: ${reasonOf(error, log, uri)}`)
     }
@@ -100,7 +102,7 @@ function toolResult(text: string) {
 
 /** What users cause is told as it is; everything else is logged whole and shown bland. */
 function reasonOf(error: unknown, log: Log, where: string): string {
-  if (error instanceof AppError) return error.text
+  if (error instanceof AppError) return visible(error.text)
   log.error("a call failed unexpectedly", { where, error })
   return "an internal error; it was logged on the server's stderr. Try again, and report it if it comes back."
 }

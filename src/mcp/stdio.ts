@@ -6,21 +6,22 @@
 import { Console } from "node:console"
 import { PassThrough } from "node:stream"
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio"
-import type { Config } from "../config.ts"
-import { DRAIN_MS_MAX } from "../limits.ts"
-import { createLog } from "../log.ts"
+import type { Config } from "../config/config.ts"
+import { DRAIN_MS_MAX } from "../config/limits.ts"
 import type { App } from "../operations/app.ts"
+import type { Call } from "../operations/caller.ts"
 import { OPERATIONS } from "../operations/index.ts"
 import { type Selection, selectOperations } from "../operations/selection.ts"
-import { packageVersion } from "../package-root.ts"
 import { RESOURCES } from "../resources/index.ts"
+import { createLog } from "../runtime/log.ts"
+import { packageVersion } from "../runtime/package-root.ts"
 import { serverInstructions } from "./instructions.ts"
 import { createServer } from "./server.ts"
 
 const PARENT_CHECK_MS = 1_000
 
 /** Starts what else a server process does beside its client, once the app is open. */
-export type StartCompanion = (app: App) => Promise<{ close(): Promise<void> }>
+type StartCompanion = (app: App) => Promise<{ close(): Promise<void> }>
 
 /**
  * Serves MCP on stdin and stdout until the client is gone; resolves when everything is closed. The
@@ -35,8 +36,8 @@ export async function runStdioServer(
   globalThis.console = new Console(process.stderr)
   const log = createLog(config.logLevel)
   const version = packageVersion()
-  let opening: Promise<App> | undefined
-  const app = () => {
+  let opening: Promise<Call> | undefined
+  const call = () => {
     opening ??= openLazily().catch((error: unknown) => {
       // The next request tries again: a full disk or a busy file may be better by then.
       opening = undefined
@@ -46,8 +47,8 @@ export async function runStdioServer(
   }
   let companion: ReturnType<StartCompanion> | undefined
   const openLazily = async () => {
-    const opened = await (await import("../app.ts")).openApp(config, { log })
-    companion ??= startCompanion?.(opened)
+    const opened = await (await import("../app.ts")).openApp(config, { log, isServer: true })
+    companion ??= startCompanion?.(opened.app)
     companion?.catch((error: unknown) => log.warn("the listener cannot be started", { error }))
     return opened
   }
@@ -59,7 +60,7 @@ export async function runStdioServer(
     defaults: config,
     version,
     log,
-    app,
+    call,
   }
 
   // The transport aborts what it is answering as soon as its input ends, but `echo request | signalbox`
@@ -82,7 +83,7 @@ export async function runStdioServer(
 
   const reason = await endOfClient()
   log.info("signalbox ends", { reason })
-  // Whoever holds the database must not hold this process: what is left of it, others clean up.
+  // A process that holds the database must not hold this one: what is left of it, others clean up.
   setTimeout(() => process.exit(), 2 * DRAIN_MS_MAX).unref()
   if (reason === "stdin ended") await transport.drained(DRAIN_MS_MAX)
   await handle.close()
@@ -92,11 +93,11 @@ export async function runStdioServer(
     ?.then((started) => started.close())
     .catch((error: unknown) => log.warn("closing the listener failed", { error }))
   await opening
-    ?.then((opened) => opened.close())
+    ?.then((opened) => opened.app.close())
     .catch((error: unknown) => log.warn("closing failed", { error }))
 }
 
-/** Resolves when there is nobody left to serve. */
+/** Resolves when there is no client left to serve. */
 function endOfClient(): Promise<string> {
   const parent = process.ppid
   return new Promise((resolve) => {

@@ -3,54 +3,78 @@
  * call too often, and which project and agent they mean.
  */
 
+import { isAbsolute } from "node:path"
+import { LISTING_ROWS_MAX } from "../config/limits.ts"
 import type { Queries } from "../db/database.ts"
-import { type Agent, closestName, isNotifier } from "../domain/agent.ts"
 import {
   type ApiKey,
-  hasCoordinationScope,
+  type Permission,
+  permits,
   permitsProject,
   permitsReservation,
   projectKeysOf,
   projectScope,
   repositoryScope,
+  SCOPES_OF_PERMISSION,
 } from "../domain/api-key.ts"
+import { type Agent, closestName, isNotifier } from "../domain/coordination/agent.ts"
+import { echoed, oneLine } from "../domain/foreign-text/markdown.ts"
+import type { Counted } from "../domain/plan-limits.ts"
 import type { Project, Repository } from "../domain/project.ts"
-import { takeFromBucket } from "../domain/rate-limit.ts"
 import { AppError } from "../errors.ts"
 import { canonicalProjectKey } from "../git/repository.ts"
-import { LISTING_ROWS_MAX, type Rates } from "../limits.ts"
-import { findAgentById, findAgentByName, listAgentNames } from "../store/agents.ts"
+import { ownCommand } from "../runtime/own-command.ts"
+import { findAgentById, findAgentByName, listAgentNames } from "../store/coordination/agents.ts"
 import {
   findProjectById,
   findProjectByKey,
   listProjectKeys,
   listProjectRepositoryIds,
 } from "../store/projects.ts"
-import { findBucket, putBucket, removeStaleBuckets } from "../store/rate-limits.ts"
 import { findRepositoryById } from "../store/repositories.ts"
-import type { App } from "./app.ts"
+import type { Call, Surface } from "./caller.ts"
+import { requireOwnAgent } from "./coordination/acting.ts"
+import { sessionNames, sessionOf } from "./coordination/sessions.ts"
 import { authenticate } from "./keys.ts"
 import type { ActorContext, CallContext, Operation, ProjectContext } from "./operation.ts"
+import { countCall } from "./rate-limits.ts"
 
-const MINUTE_MS = 60_000
-/** The longest window of any limit: an older bucket is a full one. */
-const DAY_MS = 86_400_000
+/** What a call asks for at the door. */
+export interface Ask {
+  /** Undefined where that is asked once the input was looked at; see `requirePermission`. */
+  permission?: Permission
+  counts: readonly Counted[]
+}
 
-/** The limits that are counted per key and minute, with the words that a refusal uses. */
-const BUCKETS = {
-  tool_calls: { rate: "tool_calls_per_minute", unit: "tool calls" },
-  resource_reads: { rate: "resource_reads_per_minute", unit: "resource reads" },
-  searches: { rate: "searches_per_minute", unit: "searches" },
-} as const satisfies Record<string, { rate: keyof Rates; unit: string }>
-export type BucketName = keyof typeof BUCKETS
+/** What each kind of call asks for. */
+export const ASKS = {
+  toolCall: { permission: "coordination", counts: ["tool_calls"] },
+  search: { permission: "coordination", counts: ["tool_calls", "searches"] },
+  resourceRead: { permission: "coordination", counts: ["resource_reads"] },
+  memory: { permission: "memory", counts: ["memory"] },
+  documentation: { permission: "documentation", counts: ["documentation"] },
+  /** A call that changes what this machine searches, or what it decides. */
+  admin: { permission: "admin", counts: ["documentation"] },
+} as const satisfies Record<string, Ask>
 
-/** Authenticates a call and counts it; fails with `unauthenticated`, `forbidden` or `rate_limited`. */
-export async function admitCall(app: App, buckets: readonly BucketName[]): Promise<CallContext> {
-  const key = await authenticate(app)
-  if (!hasCoordinationScope(key.scopes))
-    throw forbidden("repo:{repository_id}:coordination or project:{project_key}:coordination")
-  await countCall(app, key, buckets)
-  return { app, key, nowMs: app.now() }
+/** A person at a terminal and a check before an edit are never told to wait. */
+const UNCOUNTED: ReadonlySet<Surface> = new Set(["command line", "hook"])
+
+/**
+ * The door of every call: authenticates it, checks that its key permits what it asks for somewhere, and counts it.
+ * Fails with `unauthenticated`, `forbidden` or `rate_limited`, in this order.
+ */
+export async function admit({ app, caller }: Call, { permission, counts }: Ask): Promise<CallContext> {
+  const key = typeof caller.key === "string" ? await authenticate(app, caller.key) : caller.key
+  requirePermission(key, permission)
+  if (!UNCOUNTED.has(caller.surface)) await countCall(app, key, counts)
+  return { app, caller, key, nowMs: app.now() }
+}
+
+/** Fails with `forbidden` when a key gives a permission nowhere; undefined asks for none. */
+export function requirePermission(key: ApiKey, permission: Permission | undefined): void {
+  if (permission !== undefined && !permits(key.scopes, permission))
+    throw forbidden(SCOPES_OF_PERMISSION[permission])
 }
 
 /** Finds the project that a call names and checks that the key permits it. */
@@ -62,13 +86,13 @@ export async function admitToProject(
   const project =
     "key" in named ? await findProjectByNamedKey(db, named.key) : await findProjectById(db, named.id)
   if (project === undefined) {
-    const name = "key" in named ? `"${named.key}"` : `with id ${named.id}`
+    const name = "key" in named ? echoed(named.key) : `with id ${named.id}`
     const likely = "key" in named ? await likelyProject(context, named.key) : ""
     throw new AppError("not_found", `project ${name} was not found`, {
       hint: `${likely}Call register-agent or macro-start-session to create a project and learn its id.`,
     })
   }
-  await requireScope(db, context.key, project)
+  await requireScope(db, context.key, project, "key" in named ? named.key : undefined)
   return { ...context, project }
 }
 
@@ -76,26 +100,42 @@ export async function admitToProject(
 async function likelyProject({ app, key }: CallContext, typed: string): Promise<string> {
   if (!key.scopes.includes("*")) return ""
   const likely = closestName(typed, await listProjectKeys(app.db, "", LISTING_ROWS_MAX))
-  return likely === undefined ? "" : `Did you mean "${likely}"? `
+  return likely === undefined ? "" : `Did you mean ${echoed(likely)}? `
 }
 
-/** Finds the agent that a call is made for. */
-async function admitActor(
+/**
+ * Finds the agent that a call is made for. Fails with `not_found`, and with `refused` for one that another session
+ * holds or none.
+ */
+export async function admitActor(
   context: ProjectContext,
   parameter: string,
   named: string | number,
 ): Promise<ActorContext> {
   const { app, project } = context
-  const actor = await requireAgent(app.db, project, named)
-  if (isNotifier(actor.name)) {
+  const found = await requireAgent(app.db, project, named)
+  if (isNotifier(found.name)) {
     throw new AppError(
       "invalid",
-      `${parameter} must be an agent of your own: ${actor.name} sends notifications only`,
+      `${parameter} must be an agent of your own: ${found.name} sends notifications only`,
       { hint: "Give the name or id that macro-start-session returned." },
     )
   }
-  return { ...context, actor }
+  return { ...context, actor: await requireActor(context, found) }
 }
+
+/** Returns an agent as the one who acts in a call; fails with `refused` for one that another session holds or none. */
+export async function requireActor(context: CallContext, agent: Agent): Promise<Agent> {
+  const { app, caller, key } = context
+  const session = sessionOf(context)
+  // The usual case asks the database nothing more.
+  if (agent.session === session) return agent
+  const names = await sessionNames(app.db, session)
+  const mayName = caller.surface === "http" && key.scopes.includes("*")
+  return requireOwnAgent(app, agent, names, mayName ? NAME_THE_SESSION : "")
+}
+
+const NAME_THE_SESSION = "To act for a session over HTTP, name it in the header X-Signalbox-Session."
 
 /** Runs everything that stands in front of one operation with checked arguments. */
 export async function admitOperation(
@@ -115,12 +155,12 @@ export async function requireAgent(db: Queries, project: Project, named: string 
     typeof named === "number" ? await findAgentById(db, named) : await findAgentByName(db, project.id, named)
   if (found !== undefined && found.projectId === project.id) return found
   if (typeof named === "number") {
-    throw new AppError("not_found", `agent ${named} was not found in project "${project.key}"`, {
+    throw new AppError("not_found", `agent ${named} was not found in project ${echoed(project.key)}`, {
       hint: LIST_AGENTS,
     })
   }
   const likely = closestName(named, await listAgentNames(db, project.id))
-  throw new AppError("not_found", `agent "${named}" was not found in project "${project.key}"`, {
+  throw new AppError("not_found", `agent ${echoed(named)} was not found in project ${echoed(project.key)}`, {
     hint: likely === undefined ? LIST_AGENTS : `Did you mean ${likely}? ${LIST_AGENTS}`,
   })
 }
@@ -131,25 +171,39 @@ const LIST_AGENTS = "Call list-agents to see who is registered."
 export async function requireRepository(db: Queries, id: number): Promise<Repository> {
   const repository = await findRepositoryById(db, id)
   if (repository !== undefined) return repository
-  throw new AppError("not_found", `repository ${id} was not found`, { hint: CONNECT_REPOSITORY })
+  throw new AppError("not_found", `repository ${id} was not found`, { hint: howToConnect() })
 }
 
-export const CONNECT_REPOSITORY =
-  "Start signalbox inside a git work tree to connect it, or ask your user to run `signalbox repos add <folder>`."
+/** Returns how a repository is connected, for errors that lack one. */
+export function howToConnect(): string {
+  return `Start signalbox inside a git work tree to connect it, or ask your user to run \`${ownCommand()} repos add <folder>\`.`
+}
 
-/** Fails with `forbidden` when a key does not permit a project. */
-export async function requireScope(db: Queries, key: ApiKey, project: Project): Promise<void> {
+/**
+ * Fails with `forbidden` when a key does not permit a project; `named` is the project's key as the caller gave it,
+ * if it did: who may not see a project learns no name of it.
+ */
+export async function requireScope(
+  db: Queries,
+  key: ApiKey,
+  project: Project,
+  named: string | undefined,
+): Promise<void> {
   if (key.scopes.includes("*")) return
   const repositoryIds = await listProjectRepositoryIds(db, project.id)
   if (permitsProject(key.scopes, project.key, repositoryIds)) return
-  const scopes = [projectScope(project.key), ...repositoryIds.map(repositoryScope)]
-  throw forbidden(scopes.join(" or "))
+  throw forbidden([projectScopeWanted(named), ...repositoryIds.map(repositoryScope)].join(" or "))
+}
+
+/** Returns the scope that a refusal asks for; the form of it where a project is named by a folder, or not at all. */
+export function projectScopeWanted(named: string | undefined): string {
+  return projectScope(named === undefined || isAbsolute(named) ? "{project_key}" : named)
 }
 
 /** Fails with `forbidden` when a key does not permit reservations in a repository of a project. */
 export function requireReservationScope(key: ApiKey, project: Project, repositoryId: number): void {
   if (permitsReservation(key.scopes, project.key, repositoryId)) return
-  throw forbidden(`${projectScope(project.key)} or ${repositoryScope(repositoryId)}`)
+  throw forbidden(`${projectScopeWanted(undefined)} or ${repositoryScope(repositoryId)}`)
 }
 
 /** Fails with `forbidden` when a key does not permit a look at a repository, on behalf of any project linked to it. */
@@ -163,7 +217,8 @@ export async function requireRepositoryScope(db: Queries, key: ApiKey, repositor
 }
 
 export function forbidden(requiredScope: string): AppError {
-  return new AppError("forbidden", `insufficient permissions; required scope: ${requiredScope}`, {
+  return new AppError("forbidden", `insufficient permissions; required scope: ${oneLine(requiredScope)}`, {
+    // Who may do nothing here is told no path of this machine.
     hint: "Ask your user for a key with that scope (`signalbox keys create --scope ...`).",
   })
 }
@@ -176,32 +231,4 @@ function projectNamedBy(input: Record<string, unknown>): { key: string } | { id:
 
 async function findProjectByNamedKey(db: Queries, key: string): Promise<Project | undefined> {
   return (await findProjectByKey(db, key)) ?? findProjectByKey(db, await canonicalProjectKey(key))
-}
-
-async function countCall(app: App, key: ApiKey, buckets: readonly BucketName[]): Promise<void> {
-  const counted = buckets.filter((name) => app.config.rates[BUCKETS[name].rate] > 0)
-  if (counted.length === 0) return
-  // Everybody on this machine shares the local key, so a runaway server would starve all others.
-  const subject = key.isLocal ? `local:${app.processName}` : `key:${key.id}`
-  await app.db.transaction(`rate:${subject}`, async (tx) => {
-    const nowMs = app.now()
-    for (const name of counted) {
-      const { rate, unit } = BUCKETS[name]
-      const capacity = app.config.rates[rate]
-      const bucket = await findBucket(tx, subject, name)
-      if (bucket === undefined) await removeStaleBuckets(tx, nowMs - DAY_MS)
-      const verdict = takeFromBucket(bucket, capacity, MINUTE_MS, nowMs)
-      if (!verdict.allowed)
-        throw rateLimited(`${capacity} ${unit} per minute per API key`, verdict.retryAfterSeconds)
-      await putBucket(tx, subject, name, verdict.bucket)
-    }
-  })
-}
-
-/** Returns the error of somebody who calls too often. */
-export function rateLimited(limit: string, retryAfterSeconds: number): AppError {
-  return new AppError("rate_limited", `rate limit exceeded: ${limit}`, {
-    hint: `Try again in ${retryAfterSeconds} s.`,
-    retryAfterSeconds,
-  })
 }

@@ -1,16 +1,17 @@
 /** Calls an operation with arguments as they came: admits, checks, runs, and returns Markdown. */
 
-import type * as z from "zod"
+import { ISSUES_SHOWN_MAX } from "../config/limits.ts"
 import { AppError } from "../errors.ts"
-import { touchAgent } from "../store/agents.ts"
-import { admitCall, admitOperation } from "./admission.ts"
-import type { App } from "./app.ts"
+import { touchAgent } from "../store/coordination/agents.ts"
+import { ASKS, type Ask, admit, admitOperation } from "./admission.ts"
+import type { Call } from "./caller.ts"
+import { describeIssue, valueAt } from "./input.ts"
 import type { ActorContext, CallContext, Operation } from "./operation.ts"
-import { admitAdminCall, admitMemoryCall, admitToTenant } from "./tenants.ts"
+import { admitToTenant } from "./tenants.ts"
 
 /** Returns the Markdown of a call's result; everything that a user can cause fails with an AppError. */
-export async function callOperation(app: App, operation: Operation, args: unknown): Promise<string> {
-  const context = await admitCaller(app, operation)
+export async function callOperation(call: Call, operation: Operation, args: unknown): Promise<string> {
+  const context = await admit(call, askOf(operation))
   const input = checkArguments(operation, args)
   const admitted = await admitToPlace(operation, context, input)
   // Any call shows that an agent is there. What writes says so in its own transaction (inTransaction),
@@ -24,15 +25,10 @@ export async function callOperation(app: App, operation: Operation, args: unknow
   }
 }
 
-/** Whether the caller may make such a call at all, and does not make too many. */
-async function admitCaller(app: App, operation: Operation): Promise<CallContext> {
-  if (operation.inRepository) return admitMemoryCall(app)
-  if (operation.onMachine) {
-    if (operation.needsAdmin) return admitAdminCall(app)
-    // What it brings with it is needed by few, and every server would load it to list its tools.
-    return (await import("./documentation-scope.ts")).admitDocumentationCall(app)
-  }
-  return admitCall(app, operation.isSearch ? ["tool_calls", "searches"] : ["tool_calls"])
+function askOf(operation: Operation): Ask {
+  if (operation.inRepository) return ASKS.memory
+  if (operation.onMachine) return operation.needsAdmin ? ASKS.admin : ASKS.documentation
+  return operation.isSearch ? ASKS.search : ASKS.toolCall
 }
 
 /** Finds what the call is about, where it names a place. */
@@ -50,8 +46,6 @@ async function admitToPlace(
 async function touchActor({ app, actor, nowMs }: Partial<ActorContext> & CallContext): Promise<void> {
   if (actor !== undefined) await touchAgent(app.db, actor.id, nowMs)
 }
-
-const ISSUES_SHOWN_MAX = 10
 
 /** Checks arguments against an operation's schema; fails with `invalid`, naming each parameter and its rule. */
 function checkArguments(operation: Operation, args: unknown): Record<string, unknown> {
@@ -71,67 +65,4 @@ function checkArguments(operation: Operation, args: unknown): Record<string, unk
   throw new AppError("invalid", rules.join("; "), {
     hint: `${look}Correct that and call ${operation.name} again.`,
   })
-}
-
-/** Returns one sentence without a full stop: the parameter, the rule, and what came instead. */
-export function describeIssue(issue: z.core.$ZodIssue, known: readonly string[], args: unknown): string {
-  const field = issue.path.join(".")
-  const name = field === "" ? "arguments" : field
-  switch (issue.code) {
-    case "unrecognized_keys":
-      return `unknown parameter ${issue.keys.map((key) => `"${key}"`).join(", ")}; allowed are: ${known.join(", ")}`
-    case "invalid_value":
-      if (valueAt(args, issue.path) === undefined)
-        return `${name} is required (one of: ${issue.values.join(", ")})`
-      return `${name} must be one of: ${issue.values.join(", ")} (got ${shown(valueAt(args, issue.path))})`
-    case "invalid_type": {
-      const value = valueAt(args, issue.path)
-      if (value === undefined) return `${name} is required (${article(issue.expected)})`
-      return `${name} must be ${article(issue.expected)} (got ${shown(value)})`
-    }
-    case "too_small":
-      return `${name} must ${boundOf(issue.origin, "at least", Number(issue.minimum))}`
-    case "too_big":
-      return `${name} must ${boundOf(issue.origin, "at most", Number(issue.maximum))}${sizeOf(valueAt(args, issue.path))}`
-    default:
-      return `${name} ${issue.message}`
-  }
-}
-
-function boundOf(origin: string, relation: string, bound: number): string {
-  const figure = bound.toLocaleString("en-US")
-  if (origin === "string") return `have ${relation} ${figure} character${bound === 1 ? "" : "s"}`
-  if (origin === "array") return `have ${relation} ${figure} entr${bound === 1 ? "y" : "ies"}`
-  return `be ${relation} ${figure}`
-}
-
-function sizeOf(value: unknown): string {
-  // A bound on a text counts its characters, of which some take two places in a string.
-  const entries = typeof value === "string" ? [...value] : value
-  if (Array.isArray(entries)) return ` (got ${entries.length.toLocaleString("en-US")})`
-  return ` (got ${shown(value)})`
-}
-
-const ARTICLES: Record<string, string> = {
-  int: "an integer",
-  integer: "an integer",
-  array: "an array",
-  object: "an object",
-  record: "an object",
-}
-
-function article(type: string): string {
-  return ARTICLES[type] ?? `a ${type}`
-}
-
-function valueAt(args: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>(
-    (value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key],
-    args,
-  )
-}
-
-function shown(value: unknown): string {
-  const json = JSON.stringify(value) ?? String(value)
-  return json.length > 60 ? `${json.slice(0, 60)}…` : json
 }

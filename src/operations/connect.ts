@@ -3,6 +3,7 @@
 import { homedir } from "node:os"
 import { basename } from "node:path"
 import type { Database, Queries } from "../db/database.ts"
+import { named } from "../domain/foreign-text/markdown.ts"
 import type { Repository } from "../domain/project.ts"
 import { AppError } from "../errors.ts"
 import {
@@ -14,25 +15,33 @@ import {
   type WorkTree,
 } from "../git/repository.ts"
 import { findRepositoryByIdentity, insertRepository, listRepositories } from "../store/repositories.ts"
+import type { App } from "./app.ts"
 
 /**
  * Returns the repository around a folder, connecting it when it is new. Undefined when the folder is in
  * none, or when the work tree's root is `/` or the home folder: those hold everything.
  */
-export async function connectWorkTree(
+export async function connectAround(
   db: Database,
   folder: string,
   nowMs: number,
 ): Promise<Repository | undefined> {
   const workTree = await findWorkTree(folder)
   // A folder without git counts once it was connected by name, and is never connected by itself.
-  if (workTree === undefined) return findRepositoryByIdentity(db, await realpathOfNearest(folder))
-  if (workTree.rootPath === "/" || workTree.rootPath === (await realpathOfNearest(homedir()))) {
-    return undefined
-  }
-  const known = await findRepositoryByIdentity(db, workTree.identityPath)
-  if (known !== undefined) return known
-  return connectGit(db, workTree, nowMs)
+  return workTree === undefined
+    ? findRepositoryByIdentity(db, await realpathOfNearest(folder))
+    : connectWorkTree(db, workTree, nowMs)
+}
+
+/** Returns the repository of a work tree, connecting it when it is new; undefined for `/` and the home folder. */
+export async function connectWorkTree(
+  db: Database,
+  workTree: WorkTree,
+  nowMs: number,
+): Promise<Repository | undefined> {
+  const { rootPath } = workTree
+  if (rootPath === "/" || rootPath === (await realpathOfNearest(homedir()))) return undefined
+  return (await findRepositoryByIdentity(db, workTree.identityPath)) ?? connectGit(db, workTree, nowMs)
 }
 
 async function connectGit(db: Database, workTree: WorkTree, nowMs: number): Promise<Repository> {
@@ -40,13 +49,18 @@ async function connectGit(db: Database, workTree: WorkTree, nowMs: number): Prom
   return insertIfNew(db, { ...(await readRepositoryFacts(workTree)), rootPath, identityPath }, nowMs)
 }
 
+/** Returns all that is connected. */
+export function connectedRepositories({ db }: App): Promise<Repository[]> {
+  return listRepositories(db)
+}
+
 /** Connects a folder that somebody named: its repository, or the folder itself when it is in none. */
 export async function connectFolder(db: Database, path: string, nowMs: number): Promise<Repository> {
   const folder = await realpathOfNearest(path)
   if (!(await isFolder(folder))) {
-    throw new AppError("not_found", `${path} is not a folder`, { hint: "Name an existing folder." })
+    throw new AppError("not_found", `${named(path)} is not a folder`, { hint: "Name an existing folder." })
   }
-  const connected = await connectWorkTree(db, folder, nowMs)
+  const connected = await connectAround(db, folder, nowMs)
   if (connected !== undefined) return connected
   const bare = await findBareRepository(folder)
   if (bare !== undefined) return connectGit(db, bare, nowMs)

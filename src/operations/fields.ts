@@ -1,9 +1,6 @@
 /** The vocabulary of parameters: each kind is described and bounded once. Descriptions are short: every agent pays for them. */
 
 import * as z from "zod"
-import { CONTACT_POLICIES } from "../domain/agent.ts"
-import { parseIsoTime, type WrittenTime } from "../domain/iso-time.ts"
-import { IMPORTANCES } from "../domain/message.ts"
 import {
   AGENT_NAME_CHARS_MAX,
   BODY_CHARS_MAX,
@@ -15,7 +12,11 @@ import {
   RECIPIENTS_MAX,
   RESERVATION_SECONDS_MAX,
   THREAD_ID_CHARS_MAX,
-} from "../limits.ts"
+} from "../config/limits.ts"
+import { CONTACT_POLICIES } from "../domain/coordination/agent.ts"
+import { IMPORTANCES } from "../domain/coordination/message.ts"
+import { parseIsoTime, type WrittenTime } from "../domain/iso-time.ts"
+import { DAY_MS } from "../domain/time-units.ts"
 
 /** A text of 1 to `charsMax` characters that is not blank. */
 export function text(charsMax: number, description: string) {
@@ -33,7 +34,10 @@ export function id(description: string) {
 }
 
 export const projectKey = () =>
-  text(PROJECT_KEY_CHARS_MAX, "Project key: absolute path of the repository, or any shared name")
+  text(PROJECT_KEY_CHARS_MAX, "Project key: absolute path of the repository, or any shared name").refine(
+    (value) => !/[\p{Cc}\u2028\u2029]/u.test(value),
+    "must not contain control characters or line breaks",
+  )
 export const projectId = () => id("Project id")
 export const agentName = (description = "Your agent name") => text(AGENT_NAME_CHARS_MAX, description)
 export const agentId = (description = "Your agent id") => id(description)
@@ -68,8 +72,6 @@ export const limit = (defaultRows: number, rowsMax: number) =>
   z.int().min(1).max(rowsMax).default(defaultRows).describe("Most rows to return")
 
 export const query = (description: string) => z.string().max(QUERY_CHARS_MAX).describe(description)
-
-const DAY_MS = 86_400_000
 
 /** A time in ISO 8601 as milliseconds; a date is its first moment, a time without zone is UTC. */
 export const time = (description: string) => writtenTime(description, ({ startMs }) => startMs)

@@ -1,38 +1,27 @@
 /** The catalogue of operations, in the order in which clients see them. */
 
-import { ackMessage } from "./acknowledgments.ts"
-import { listAgentsOperation, registerAgent, whois } from "./agents.ts"
+import { ackMessage } from "./coordination/acknowledgments.ts"
+import { listAgentsOperation, registerAgent, whois } from "./coordination/agents.ts"
 import {
   blockAgent,
   listContactsOperation,
   requestContactOperation,
   respondContact,
   setContactPolicy,
-} from "./contacts.ts"
+} from "./coordination/contacts.ts"
 import {
-  connectRepositoryTool,
-  listRepositoriesTool,
-  searchDocumentationTool,
-} from "./documentation-tools.ts"
-import { macroClaimCycle, macroContactHandshake, macroPrepareThread, macroStartSession } from "./macros.ts"
+  macroClaimCycle,
+  macroContactHandshake,
+  macroPrepareThread,
+  macroStartSession,
+} from "./coordination/macros.ts"
+import { fetchInbox, readMessage, replyMessage, sendMessage } from "./coordination/messages.ts"
 import {
-  getMemoryStats,
-  getMemoryWaypoints,
-  listMemoriesTool,
-  pruneMemoriesTool,
-  searchMemoriesTool,
-} from "./memory-list-tools.ts"
-import {
-  createMemoryTool,
-  deleteMemoryTool,
-  getMemory,
-  reinforceMemoryTool,
-  updateMemoryTool,
-} from "./memory-tools.ts"
-import { fetchInbox, readMessage, replyMessage, sendMessage } from "./messages.ts"
-import type { Operation } from "./operation.ts"
-import { listFileReservations, releaseFileReservations, reserveFilePaths } from "./reservations.ts"
-import { getLatestUpdates, searchMessages } from "./search.ts"
+  listFileReservations,
+  releaseFileReservations,
+  reserveFilePaths,
+} from "./coordination/reservations.ts"
+import { getLatestUpdates, searchMessages } from "./coordination/search.ts"
 import {
   getActionItems,
   getThreadMessages,
@@ -40,7 +29,27 @@ import {
   searchThreads,
   summarizeThread,
   summarizeThreads,
-} from "./threads.ts"
+} from "./coordination/threads.ts"
+import {
+  connectRepositoryTool,
+  listRepositoriesTool,
+  searchDocumentationTool,
+} from "./documentation/tools.ts"
+import {
+  getMemoryStats,
+  getMemoryWaypoints,
+  listMemoriesTool,
+  pruneMemoriesTool,
+  searchMemoriesTool,
+} from "./memory/list-tools.ts"
+import {
+  createMemoryTool,
+  deleteMemoryTool,
+  getMemory,
+  reinforceMemoryTool,
+  updateMemoryTool,
+} from "./memory/tools.ts"
+import type { Operation } from "./operation.ts"
 
 /** The coordination operations: exactly the 28 of the contract. */
 export const COORDINATION: readonly Operation[] = [
@@ -74,7 +83,6 @@ export const COORDINATION: readonly Operation[] = [
   macroContactHandshake,
 ]
 
-/** The operations on memories. */
 export const MEMORY: readonly Operation[] = [
   createMemoryTool,
   searchMemoriesTool,
@@ -88,7 +96,6 @@ export const MEMORY: readonly Operation[] = [
   getMemoryStats,
 ]
 
-/** The operations on documentation. */
 export const DOCUMENTATION: readonly Operation[] = [
   searchDocumentationTool,
   listRepositoriesTool,

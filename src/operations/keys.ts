@@ -1,7 +1,8 @@
 /** Making, finding and revoking API keys. */
 
 import { createHash } from "node:crypto"
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
+import { KEY_NAME_CHARS_MAX } from "../config/limits.ts"
 import type { Queries } from "../db/database.ts"
 import {
   type ApiKey,
@@ -13,7 +14,9 @@ import {
   type Plan,
   SCOPE_FORMS,
 } from "../domain/api-key.ts"
+import { echoed } from "../domain/foreign-text/markdown.ts"
 import { AppError, invalid } from "../errors.ts"
+import { placeFile } from "../runtime/own-file.ts"
 import {
   findKeyByHash,
   findKeyById,
@@ -27,10 +30,11 @@ import type { App } from "./app.ts"
 
 /** A key's last use is written at most this often. */
 const LAST_USE_STEP_MS = 60_000
-const KEY_NAME_CHARS_MAX = 100
 
-/** Returns the key that the configuration names, or the local one; fails with `unauthenticated`. */
-export async function authenticate(app: App): Promise<ApiKey> {
+/** Returns the key behind a way to it, see `Caller`; fails with `unauthenticated`. */
+export async function authenticate(app: App, way: "settings" | "file"): Promise<ApiKey> {
+  // A look at the file is no use of the key: an edit that changes nothing writes nothing.
+  if (way === "file") return localKey(app)
   const { apiKey } = app.config
   return inUse(app, apiKey === undefined ? await localKey(app) : await configuredKey(app, apiKey))
 }
@@ -135,7 +139,7 @@ async function storedLocalKey(
 ): Promise<{ id: number; text: string | undefined } | undefined> {
   const key = await findLocalKey(db, app.config.environment)
   if (key === undefined) return undefined
-  const text = readLocalKeyFile(app.config.databasePath)
+  const text = localKeyIn(app.config.databasePath)
   const isOfKey = text !== undefined && (await findKeyByHash(db, hashOf(text)))?.id === key.id
   return { id: key.id, text: isOfKey ? text : undefined }
 }
@@ -157,17 +161,16 @@ async function makeLocalKey(app: App, tx: Queries): Promise<{ key: ApiKey; text:
     },
     app.now(),
   )
-  const file = localKeyPath(databasePath)
-  rmSync(`${file}.new`, { force: true })
-  writeFileSync(`${file}.new`, `${text}\n`, { mode: 0o600, flag: "wx" })
-  renameSync(`${file}.new`, file)
+  placeFile(localKeyPath(databasePath), `${text}\n`, 0o600)
   return { key, text }
 }
 
-function readLocalKeyFile(databasePath: string): string | undefined {
+/** Returns what the file of a database's local key holds, whether it still counts or not; undefined without one. */
+export function localKeyIn(databasePath: string): string | undefined {
   try {
     return readFileSync(localKeyPath(databasePath), "utf8").trim()
   } catch {
+    // None, or not ours to read.
     return undefined
   }
 }
@@ -193,7 +196,7 @@ export async function createKey(app: App, request: KeyRequest): Promise<{ key: A
   if (request.scopes.length === 0)
     throw invalid("scope", `must be given at least once; forms: ${SCOPE_FORMS}`)
   for (const scope of request.scopes) {
-    if (!isScope(scope)) throw invalid("scope", `"${scope}" has none of the forms: ${SCOPE_FORMS}`)
+    if (!isScope(scope)) throw invalid("scope", `${echoed(scope)} has none of the forms: ${SCOPE_FORMS}`)
   }
   if (request.expiresAtMs !== null && request.expiresAtMs <= app.now())
     throw invalid("expires", "must lie in the future")

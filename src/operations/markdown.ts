@@ -1,9 +1,16 @@
 /** How results read: short, the integers that other calls need each on a line of their own. */
 
-import { type Agent, isNotifier } from "../domain/agent.ts"
-import type { InboxMessage, Message, Recipient } from "../domain/message.ts"
-import { modeOf, type Reservation } from "../domain/reservation.ts"
-import { RESULT_CHARS_MAX } from "../limits.ts"
+import {
+  ATTACHMENTS_SHOWN_CHARS_MAX,
+  CONFLICTS_FOUND_MAX,
+  NAMES_SHOWN_MAX,
+  RESULT_CHARS_MAX,
+} from "../config/limits.ts"
+import { type Agent, isNotifier, isPerson } from "../domain/coordination/agent.ts"
+import type { InboxMessage, Message, Recipient } from "../domain/coordination/message.ts"
+import { holderOf, modeOf, type Reservation } from "../domain/coordination/reservation.ts"
+import { oneLine, quoted } from "../domain/foreign-text/markdown.ts"
+import { visibleJson } from "../domain/foreign-text/visible.ts"
 
 /** Returns a time in ISO 8601, UTC. */
 export function isoTime(timeMs: number): string {
@@ -37,6 +44,11 @@ export function lines(...all: (string | null)[]): string {
 /** Returns a count with its noun, such as `1 message` or `3 messages`. */
 export function count(number: number, noun: string, plural = `${noun}s`): string {
   return `${number} ${number === 1 ? noun : plural}`
+}
+
+/** Returns the same for `amount` of the conflicts that were found, which may not be all there are. */
+export function countFound(found: number, amount: number, noun: string): string {
+  return found < CONFLICTS_FOUND_MAX ? count(amount, noun) : `at least ${count(amount, noun)}`
 }
 
 /**
@@ -80,27 +92,19 @@ export function cutToFit(text: string): string {
   return text.slice(0, end > 0 ? end : RESULT_CHARS_MAX - notice.length) + notice
 }
 
-const NAMES_SHOWN_MAX = 50
-
 /** Returns names with commas between them, of many the first ones. */
 export function nameList(names: readonly string[]): string {
   const left = names.length - NAMES_SHOWN_MAX
   return names.slice(0, NAMES_SHOWN_MAX).join(", ") + (left > 0 ? ` and ${left} more` : "")
 }
 
-const LINE_END = /\r\n|[\n\r\u2028\u2029]/u
-
-/** Returns somebody's text as a Markdown quote, in which no line can pass for one of ours. */
-export function quoted(text: string): string {
-  return text
-    .split(LINE_END)
-    .map((line) => `> ${line}`)
-    .join("\n")
-}
-
-function quotedBody({ bodyMd, senderName }: { bodyMd: string; senderName: string }): string {
+/** Returns the text of a message: as a quote, but for what we wrote ourselves. */
+export function messageBody({ bodyMd, senderName }: { bodyMd: string; senderName: string }): string {
   return isNotifier(senderName) ? bodyMd : quoted(bodyMd)
 }
+
+/** Stands in the profile of people. */
+export const PERSON_LINE = "Person: yes, not a program"
 
 /** Returns an agent's profile, a fact a line. */
 export function agentProfile(agent: Agent, projectKey: string): string {
@@ -110,6 +114,7 @@ export function agentProfile(agent: Agent, projectKey: string): string {
     `Agent id: ${agent.id}`,
     `Repository id: ${agent.repositoryId ?? "none"}`,
     `Name: ${agent.name}`,
+    isPerson(agent) ? PERSON_LINE : null,
     `Program: ${oneLine(agent.program)}`,
     `Model: ${oneLine(agent.model)}`,
     `Contact policy: ${agent.contactPolicy}`,
@@ -132,7 +137,7 @@ export function inboxEntry(message: InboxMessage): string {
     `From: ${message.senderName} (agent ${message.senderId})`,
     `Sent: ${isoTime(message.createdAtMs)}`,
     `Status: ${marks.filter((mark) => mark !== null).join(", ")}`,
-    message.bodyMd === "" ? null : `\n${quotedBody(message)}`,
+    message.bodyMd === "" ? null : `\n${messageBody(message)}`,
   )
 }
 
@@ -146,7 +151,7 @@ export function threadEntry(
   recipients: readonly Recipient[],
   ackedAtMs: number | null,
 ): string {
-  return lines(messageHead(message, recipients, ackedAtMs), `\n${quotedBody(message)}`)
+  return lines(messageHead(message, recipients, ackedAtMs), `\n${messageBody(message)}`)
 }
 
 /** Returns what is to be known of a message before its text. */
@@ -172,12 +177,10 @@ export function messageHead(
   )
 }
 
-const ATTACHMENTS_SHOWN_CHARS_MAX = 2_000
-
 function attachmentsLine(message: Message): string | null {
   if (message.attachments.length === 0) return null
-  const json = JSON.stringify(message.attachments)
-  if (json.length <= ATTACHMENTS_SHOWN_CHARS_MAX) return `Attachments: ${json}`
+  const json = visibleJson(message.attachments)
+  if (json.length <= ATTACHMENTS_SHOWN_CHARS_MAX) return `Attachments: ${oneLine(json)}`
   return `Attachments: ${message.attachments.length}; read the resource signalbox://coordination/message/${message.id} to see them`
 }
 
@@ -186,16 +189,11 @@ export function reservationEntry(reservation: Reservation, nowMs: number): strin
   return lines(
     `### ${oneLine(reservation.pathPattern)}`,
     `Reservation id: ${reservation.id}`,
-    `Agent: ${reservation.agentName} (agent ${reservation.agentId})`,
+    `Agent: ${holderOf(reservation)} (agent ${reservation.agentId})`,
     `Mode: ${modeOf(reservation)}`,
     `Repository id: ${reservation.repositoryId}`,
     reservation.reason === null ? null : `Reason: ${oneLine(reservation.reason)}`,
     `Created: ${isoTime(reservation.createdAtMs)}`,
     `Expires: ${isoTime(reservation.expiresAtMs)} (in ${duration(reservation.expiresAtMs - nowMs)})`,
   )
-}
-
-/** Returns a text on one line. */
-export function oneLine(text: string): string {
-  return text.replace(/\s+/gu, " ").trim()
 }

@@ -4,10 +4,10 @@
  */
 
 import type * as z from "zod"
-import type { Agent } from "../domain/agent.ts"
 import type { ApiKey } from "../domain/api-key.ts"
+import type { Agent } from "../domain/coordination/agent.ts"
 import type { Project, Repository } from "../domain/project.ts"
-import type { App } from "./app.ts"
+import type { Call } from "./caller.ts"
 
 /** Groups of operations that a client may ask for; each holds some of the categories. */
 export const TOOLSETS = {
@@ -15,14 +15,14 @@ export const TOOLSETS = {
   memory: ["memory"],
   documentation: ["documentation"],
 } as const
-export type Toolset = keyof typeof TOOLSETS
+type Toolset = keyof typeof TOOLSETS
 export type Category = (typeof TOOLSETS)[Toolset][number]
 
 /** What a call does: `destroy` takes something away that cannot be brought back. */
-export type Effect = "read" | "write" | "destroy"
+type Effect = "read" | "write" | "destroy"
 
-export interface CallContext {
-  app: App
+/** A call that was admitted. */
+export interface CallContext extends Call {
   key: ApiKey
   /** The one time of the whole call. */
   nowMs: number
@@ -56,6 +56,8 @@ export interface Operation {
   onMachine: boolean
   /** Whether such a call changes the machine: it needs a key that may, and no other scope. */
   needsAdmin: boolean
+  /** Whether it may connect to other machines. */
+  reachesOut: boolean
   /** The parameter that names the acting agent, if one does. */
   actor: string | undefined
   description: string
@@ -90,6 +92,7 @@ interface Definition<
   inRepository?: InRepository
   onMachine?: OnMachine
   needsAdmin?: boolean
+  reachesOut?: boolean
   actor?: Actor
   description: string
   input: z.ZodObject<Shape>
@@ -115,6 +118,7 @@ export function defineOperation<
     idempotent: false,
     isSearch: false,
     needsAdmin: false,
+    reachesOut: false,
     ...definition,
     opensProject: definition.opensProject ?? false,
     inRepository: definition.inRepository ?? false,

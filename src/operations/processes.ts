@@ -1,25 +1,44 @@
 /** Keeps the table of live server processes true. */
 
 import type { Database } from "../db/database.ts"
+import { DAY_MS } from "../domain/time-units.ts"
+import { isSameProcess } from "../runtime/process-identity.ts"
+import { putAnchors, removeOldSessionNotes } from "../store/coordination/sessions.ts"
 import { insertProcess, listProcesses, removeProcess } from "../store/processes.ts"
-import { putAnchors, removeOldSessionNotes } from "../store/sessions.ts"
 import type { App } from "./app.ts"
 
 /** Ties and notices of sessions are kept this long after they were last of use. */
-const SESSION_NOTES_KEPT_MS = 30 * 86_400_000
+const SESSION_NOTES_KEPT_MS = 30 * DAY_MS
 
 /**
- * Enters this process in the table, with its client's processes above it, nearest first; returns the id
- * under which it leaves again.
+ * Enters this process in the table, with the session that it serves and its client's processes above it, nearest
+ * first; returns the id under which it leaves again.
  */
-export function joinProcesses(app: App, clientProcesses: readonly string[]): Promise<number> {
-  const row = { pid: process.pid, identityMark: app.processMark, session: app.session }
+export function registerProcess(
+  app: App,
+  session: string,
+  clientProcesses: readonly string[],
+): Promise<number> {
+  const row = { pid: process.pid, identityMark: app.processMark, session }
   return app.db.transaction("processes", async (tx) => {
     const nowMs = app.now()
     await removeOldSessionNotes(tx, nowMs - SESSION_NOTES_KEPT_MS)
-    await putAnchors(tx, app.session, clientProcesses, nowMs)
+    await putAnchors(tx, session, clientProcesses, nowMs)
     return insertProcess(tx, row, nowMs)
   })
+}
+
+/** Takes this process out of the table; `id` is what `registerProcess` returned. */
+export function leaveProcesses(app: App, id: number): Promise<void> {
+  return removeProcess(app.db, id)
+}
+
+/** Returns the pids of the server processes that live. */
+export async function livingProcesses({ db, markOf }: App): Promise<number[]> {
+  const listed = await listProcesses(db)
+  return listed
+    .filter(({ pid, identityMark }) => isSameProcess(markOf(pid), identityMark))
+    .map(({ pid }) => pid)
 }
 
 /** Removes the processes that have died without leaving. */
@@ -28,6 +47,6 @@ export async function removeDeadProcesses(
   markOf: (pid: number) => string | undefined,
 ): Promise<void> {
   for (const process of await listProcesses(db)) {
-    if (markOf(process.pid) !== process.identityMark) await removeProcess(db, process.id)
+    if (!isSameProcess(markOf(process.pid), process.identityMark)) await removeProcess(db, process.id)
   }
 }

@@ -1,5 +1,6 @@
 /** Which operations a server offers, as its command line asks. */
 
+import { echoed } from "../domain/foreign-text/markdown.ts"
 import { AppError } from "../errors.ts"
 import { type Category, type Operation, TOOLSETS } from "./operation.ts"
 
@@ -39,5 +40,5 @@ function toolsetOf(operation: Operation): string {
 function requireKnown(option: string, names: readonly string[] | undefined, known: readonly string[]): void {
   const unknown = names?.find((name) => !known.includes(name))
   if (unknown === undefined) return
-  throw new AppError("invalid", `${option}: "${unknown}" is unknown; known are: ${known.join(", ")}`)
+  throw new AppError("invalid", `${option}: ${echoed(unknown)} is unknown; known are: ${known.join(", ")}`)
 }

@@ -1,8 +1,8 @@
 /** Transactions of operations: atomic, dated when they happen, and a sign of life of who acts. */
 
 import type { Queries } from "../db/database.ts"
-import type { Agent } from "../domain/agent.ts"
-import { touchAgent } from "../store/agents.ts"
+import type { Agent } from "../domain/coordination/agent.ts"
+import { touchAgent } from "../store/coordination/agents.ts"
 import type { CallContext } from "./operation.ts"
 
 /**

@@ -2,7 +2,7 @@
 
 import * as z from "zod"
 import { COORDINATION } from "../operations/index.ts"
-import { packageVersion } from "../package-root.ts"
+import { packageVersion } from "../runtime/package-root.ts"
 import { ackOverdue, ackRequired, inbox, message, outbox, thread, urgentUnread } from "./mail.ts"
 import { agents, contacts, fileReservations } from "./project.ts"
 import { defineResource, type Resource } from "./resource.ts"

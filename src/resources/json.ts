@@ -1,9 +1,14 @@
 /** The JSON shapes that resources share. */
 
-import { type Agent, isActive } from "../domain/agent.ts"
-import type { Contact } from "../domain/contact.ts"
-import { firstAckAt, type InboxMessage, type Message, type Recipient } from "../domain/message.ts"
-import type { Reservation } from "../domain/reservation.ts"
+import { type Agent, isActive, isPerson } from "../domain/coordination/agent.ts"
+import type { Contact } from "../domain/coordination/contact.ts"
+import {
+  firstAckAt,
+  type InboxMessage,
+  type Message,
+  type Recipient,
+} from "../domain/coordination/message.ts"
+import type { Reservation } from "../domain/coordination/reservation.ts"
 import { duration, isoTime } from "../operations/markdown.ts"
 
 function timeOrNull(timeMs: number | null): string | null {
@@ -66,6 +71,7 @@ export function agentJson(agent: Agent, nowMs: number) {
   return {
     id: agent.id,
     name: agent.name,
+    is_person: isPerson(agent),
     program: agent.program,
     model: agent.model,
     contact_policy: agent.contactPolicy,
@@ -81,6 +87,7 @@ export function reservationJson(reservation: Reservation, nowMs: number) {
   return {
     id: reservation.id,
     agent: reservation.agentName,
+    is_person: reservation.isPersons,
     repository_id: reservation.repositoryId,
     path_pattern: reservation.pathPattern,
     exclusive: reservation.exclusive,

@@ -1,21 +1,20 @@
 /** Inbox, outbox, thread, message, and the three views of what waits. */
 
 import * as z from "zod"
-import { isNotifier } from "../domain/agent.ts"
-import { visibleRecipients } from "../domain/message.ts"
-import { AppError } from "../errors.ts"
 import {
   ACK_OVERDUE_AFTER_MS,
   INBOX_LIMIT_DEFAULT,
   INBOX_LIMIT_MAX,
   THREAD_MESSAGES_LIMIT_MAX,
-} from "../limits.ts"
-import { requireAgent } from "../operations/admission.ts"
+} from "../config/limits.ts"
+import { type Agent, isNotifier } from "../domain/coordination/agent.ts"
+import { visibleRecipients } from "../domain/coordination/message.ts"
+import { AppError } from "../errors.ts"
+import { requireMessage } from "../operations/coordination/messages.ts"
+import { readThread, requireThread } from "../operations/coordination/threads.ts"
 import { agentName, projectKey, threadId } from "../operations/fields.ts"
 import { isoTime } from "../operations/markdown.ts"
-import { requireMessage } from "../operations/messages.ts"
 import type { ProjectContext } from "../operations/operation.ts"
-import { readThread, requireThread } from "../operations/threads.ts"
 import {
   listAwaitingAck,
   listInbox,
@@ -23,7 +22,7 @@ import {
   listRecipients,
   listUrgentUnread,
   type WaitingMessage,
-} from "../store/messages.ts"
+} from "../store/coordination/messages.ts"
 import { inboxJson, messageJson, outboxJson } from "./json.ts"
 import { defineResource, integerText } from "./resource.ts"
 
@@ -39,8 +38,8 @@ export const inbox = defineResource({
   path: "coordination/inbox/{agent}",
   description: "An agent's mail, unread first, then newest first.",
   parameters: boxParameters,
-  async read({ app, project }, parameters) {
-    const agent = await requireAgent(app.db, project, parameters.agent)
+  actor: "agent",
+  async read({ app, actor: agent }, parameters) {
     const messages = await listInbox(
       app.db,
       { agentId: agent.id },
@@ -60,9 +59,8 @@ export const outbox = defineResource({
   path: "coordination/outbox/{agent}",
   description: "What an agent sent, newest first.",
   parameters: boxParameters,
-  async read({ app, project }, parameters) {
-    const agent = await requireAgent(app.db, project, parameters.agent)
-    if (isNotifier(agent.name)) throw notForEverybody(`the outbox of ${agent.name}`)
+  actor: "agent",
+  async read({ app, actor: agent }, parameters) {
     const messages: object[] = []
     for (const message of await listOutbox(app.db, agent.id, parameters.limit)) {
       messages.push(outboxJson(message, await listRecipients(app.db, message.id)))
@@ -116,17 +114,15 @@ const viewParameters = z.strictObject({
   agent: agentName("Agent name").optional(),
 })
 
-/** Reads a view for one agent, or for all of the project. */
+/** Reads a view for the agent who looks, or for all of the project. */
 async function view(
-  { app, project }: ProjectContext,
-  agentNamed: string | undefined,
+  { project, actor: agent }: ProjectContext & { actor?: Agent },
   list: (agentId: number | null) => Promise<WaitingMessage[]>,
 ): Promise<object> {
-  const agent = agentNamed === undefined ? null : await requireAgent(app.db, project, agentNamed)
   const messages = await list(agent?.id ?? null)
   return {
     project_key: project.key,
-    agent: agent === null ? null : { id: agent.id, name: agent.name },
+    agent: agent === undefined ? null : { id: agent.id, name: agent.name },
     count: messages.length,
     messages: messages.map((waiting) => ({ ...inboxJson(waiting), recipient: waiting.recipientName })),
   }
@@ -138,8 +134,9 @@ export const urgentUnread = defineResource({
   path: "coordination/views/urgent-unread",
   description: "Urgent messages that nobody has read yet, newest first.",
   parameters: viewParameters,
-  read: (context, parameters) =>
-    view(context, parameters.agent, (agentId) =>
+  actor: "agent",
+  read: (context) =>
+    view(context, (agentId) =>
       listUrgentUnread(context.app.db, context.project.id, agentId, INBOX_LIMIT_MAX),
     ),
 })
@@ -150,7 +147,8 @@ export const ackRequired = defineResource({
   path: "coordination/views/ack-required",
   description: "Messages that wait for an acknowledgment, oldest first.",
   parameters: viewParameters,
-  read: (context, parameters) => awaitingAck(context, parameters.agent, Number.MAX_SAFE_INTEGER),
+  actor: "agent",
+  read: (context) => awaitingAck(context, Number.MAX_SAFE_INTEGER),
 })
 
 export const ackOverdue = defineResource({
@@ -159,15 +157,12 @@ export const ackOverdue = defineResource({
   path: "coordination/views/ack-overdue",
   description: "Messages that have waited for an acknowledgment for more than 24 hours, oldest first.",
   parameters: viewParameters,
-  read: (context, parameters) => awaitingAck(context, parameters.agent, context.nowMs - ACK_OVERDUE_AFTER_MS),
+  actor: "agent",
+  read: (context) => awaitingAck(context, context.nowMs - ACK_OVERDUE_AFTER_MS),
 })
 
-function awaitingAck(
-  context: ProjectContext,
-  agentNamed: string | undefined,
-  beforeMs: number,
-): Promise<object> {
-  return view(context, agentNamed, (agentId) =>
+function awaitingAck(context: ProjectContext & { actor?: Agent }, beforeMs: number): Promise<object> {
+  return view(context, (agentId) =>
     listAwaitingAck(context.app.db, context.project.id, agentId, beforeMs, INBOX_LIMIT_MAX),
   )
 }

@@ -1,14 +1,14 @@
 /** What a project holds besides mail: agents, contacts, reservations. */
 
 import * as z from "zod"
-import { isActive } from "../domain/agent.ts"
-import { CONTACT_STATUSES } from "../domain/contact.ts"
-import { LISTING_ROWS_MAX } from "../limits.ts"
+import { LISTING_ROWS_MAX } from "../config/limits.ts"
+import { isActive } from "../domain/coordination/agent.ts"
+import { CONTACT_STATUSES } from "../domain/coordination/contact.ts"
 import { requireAgent, requireRepository } from "../operations/admission.ts"
-import { contactsOf } from "../operations/contacts.ts"
+import { contactsOf } from "../operations/coordination/contacts.ts"
 import { agentName, projectKey } from "../operations/fields.ts"
-import { listAgents } from "../store/agents.ts"
-import { listReservations } from "../store/reservations.ts"
+import { listAgents } from "../store/coordination/agents.ts"
+import { listReservations } from "../store/coordination/reservations.ts"
 import { agentJson, contactJson, reservationJson } from "./json.ts"
 import { booleanText, defineResource, integerText } from "./resource.ts"
 
@@ -64,8 +64,8 @@ export const contacts = defineResource({
     agent: agentName("Agent name"),
     status: z.enum(CONTACT_STATUSES).optional(),
   }),
-  async read({ app, project }, parameters) {
-    const agent = await requireAgent(app.db, project, parameters.agent)
+  actor: "agent",
+  async read({ app, actor: agent }, parameters) {
     const { counts, contacts: listed } = await contactsOf(app.db, agent, parameters.status)
     return {
       agent: { id: agent.id, name: agent.name },

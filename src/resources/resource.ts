@@ -4,13 +4,15 @@
  */
 
 import * as z from "zod"
+import type { Agent } from "../domain/coordination/agent.ts"
+import { echoed, named } from "../domain/foreign-text/markdown.ts"
 import { AppError } from "../errors.ts"
-import { admitCall, admitToProject } from "../operations/admission.ts"
-import type { App } from "../operations/app.ts"
-import { describeIssue } from "../operations/call.ts"
-import type { CallContext, ProjectContext } from "../operations/operation.ts"
+import { ASKS, admit, admitActor, admitToProject } from "../operations/admission.ts"
+import type { Call } from "../operations/caller.ts"
+import { describeIssue } from "../operations/input.ts"
+import type { ActorContext, CallContext, ProjectContext } from "../operations/operation.ts"
 
-export const SCHEME = "signalbox://"
+const SCHEME = "signalbox://"
 
 export interface Resource {
   name: string
@@ -20,21 +22,33 @@ export interface Resource {
   description: string
   /** The placeholders of the path and the parameters of the query, all as text. */
   parameters: z.ZodObject
-  read(context: ProjectContext, parameters: Record<string, unknown>): Promise<object>
+  /** The parameter that names the agent who looks, if one does. */
+  actor: string | undefined
+  read(context: CallContext, parameters: Record<string, unknown>): Promise<object>
 }
 
-interface Definition<Shape extends z.ZodRawShape> extends Omit<Resource, "parameters" | "read"> {
+type ContextOf<Shape extends z.ZodRawShape, Actor> = Actor extends keyof Shape
+  ? undefined extends z.output<Shape[Actor]>
+    ? ProjectContext & { actor?: Agent }
+    : ActorContext
+  : Shape extends { project_key: z.ZodType }
+    ? ProjectContext
+    : CallContext
+
+interface Definition<Shape extends z.ZodRawShape, Actor extends (keyof Shape & string) | undefined>
+  extends Omit<Resource, "parameters" | "actor" | "read"> {
   parameters: z.ZodObject<Shape>
-  /** Gets a project exactly when there is a parameter `project_key`. */
-  read(
-    context: Shape extends { project_key: z.ZodType } ? ProjectContext : CallContext,
-    parameters: z.output<z.ZodObject<Shape>>,
-  ): Promise<object>
+  actor?: Actor
+  /** Gets a project exactly when there is a parameter `project_key`, and the agent who looks where one is named. */
+  read(context: ContextOf<Shape, Actor>, parameters: z.output<z.ZodObject<Shape>>): Promise<object>
 }
 
-/** Makes a resource; `read` gets checked parameters and the project that they name. */
-export function defineResource<Shape extends z.ZodRawShape>(definition: Definition<Shape>): Resource {
-  return definition as unknown as Resource
+/** Makes a resource; `read` gets checked parameters, the project that they name, and the agent who looks. */
+export function defineResource<
+  Shape extends z.ZodRawShape,
+  const Actor extends (keyof Shape & string) | undefined = undefined,
+>(definition: Definition<Shape, Actor>): Resource {
+  return { ...definition, actor: definition.actor } as unknown as Resource
 }
 
 /** Returns the names of a resource's path placeholders. */
@@ -55,8 +69,8 @@ export function uriTemplateOf(resource: Resource): string {
 }
 
 /** Reads the resource that a URI names; fails with an AppError for everything that a caller can cause. */
-export async function readResource(app: App, catalogue: readonly Resource[], uri: string): Promise<object> {
-  const context = await admitCall(app, ["resource_reads"])
+export async function readResource(call: Call, catalogue: readonly Resource[], uri: string): Promise<object> {
+  const context = await admit(call, ASKS.resourceRead)
   const { resource, given } = matchUri(catalogue, uri)
   const parsed = resource.parameters.safeParse(given)
   if (!parsed.success) {
@@ -65,8 +79,12 @@ export async function readResource(app: App, catalogue: readonly Resource[], uri
     throw new AppError("invalid", rules.join("; "), { hint: `The form is ${uriTemplateOf(resource)}.` })
   }
   const parameters: Record<string, unknown> = parsed.data
-  if (typeof parameters.project_key !== "string") return resource.read(context as ProjectContext, parameters)
-  return resource.read(await admitToProject(context, { key: parameters.project_key }), parameters)
+  if (typeof parameters.project_key !== "string") return resource.read(context, parameters)
+  const inProject = await admitToProject(context, { key: parameters.project_key })
+  const { actor } = resource
+  const named = actor === undefined ? undefined : parameters[actor]
+  if (actor === undefined || typeof named !== "string") return resource.read(inProject, parameters)
+  return resource.read(await admitActor(inProject, actor, named), parameters)
 }
 
 function matchUri(
@@ -79,7 +97,7 @@ function matchUri(
     if (placeholders !== undefined)
       return { resource, given: { ...parseQueryString(query), ...placeholders } }
   }
-  throw new AppError("not_found", `resource ${uri} does not exist`, {
+  throw new AppError("not_found", `resource ${named(uri)} does not exist`, {
     hint: `Read ${SCHEME}coordination/tools, or list the resource templates.`,
   })
 }
@@ -115,7 +133,7 @@ function decode(text: string, field: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw new AppError("invalid", `${field} is not valid percent-encoding: ${text}`, { field })
+    throw new AppError("invalid", `${field} is not valid percent-encoding: ${echoed(text)}`, { field })
   }
 }
 

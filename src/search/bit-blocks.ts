@@ -4,7 +4,7 @@
  * bits, and a slot with the number 0 is free.
  */
 
-import { differingBits } from "../domain/quantise.ts"
+import { differingBits } from "../domain/embedding/quantise.ts"
 
 /** Windows of one block. */
 export const BLOCK_SLOTS = 256

@@ -4,7 +4,7 @@
  * bits of 1,024 numbers; a slot of zeros is empty.
  */
 
-import { differingBits } from "../domain/quantise.ts"
+import { differingBits } from "../domain/embedding/quantise.ts"
 import { nearestOf, wordsIn, wordsOf } from "./bit-blocks.ts"
 
 const SLOT_BITS = 10

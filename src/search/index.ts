@@ -4,11 +4,11 @@
  */
 
 import type { Queries } from "../db/database.ts"
-import type { ChunkTerms, Postings } from "../domain/documentation.ts"
-import type { HalfLives, Sector } from "../domain/memory.ts"
-import type { IndexEntry } from "../domain/memory-words.ts"
-import type { Importance } from "../domain/message.ts"
-import type { MessageQuery } from "../domain/query-text.ts"
+import type { Importance } from "../domain/coordination/message.ts"
+import type { ChunkTerms, Postings } from "../domain/documentation/documentation.ts"
+import type { HalfLives, Sector } from "../domain/memory/memory.ts"
+import type { IndexEntry } from "../domain/memory/words.ts"
+import type { MessageQuery } from "../domain/text/query-text.ts"
 
 export interface MessageFilter {
   projectId: number

@@ -6,7 +6,7 @@
  * No posting depends on the one before it, so a block grows by appending bytes and nothing of it is read for that.
  */
 
-import { FIELDS, type Postings } from "../domain/documentation.ts"
+import { FIELDS, type Postings } from "../domain/documentation/documentation.ts"
 
 const PLACE_BITS = 11
 /** Chunks of one block. */
@@ -80,7 +80,7 @@ export function decodePostings(blocks: readonly PostingsBlock[]): Postings {
   }
 }
 
-/** Writes the postings of a block behind the first `count`; returns how many there are then. */
+/** Writes the postings of a block after the first `count`; returns how many there are then. */
 function decodeBlock(
   { blockNo, data }: PostingsBlock,
   numbers: Uint32Array,

@@ -8,8 +8,8 @@
  */
 
 import type { Queries } from "../db/database.ts"
-import type { Postings } from "../domain/documentation.ts"
-import { toBits, toInt8 } from "../domain/quantise.ts"
+import type { Postings } from "../domain/documentation/documentation.ts"
+import { toBits, toInt8 } from "../domain/embedding/quantise.ts"
 import {
   clearDense,
   denseBlockOf,
@@ -228,7 +228,6 @@ function numbersIfFew(isWanted: Uint8Array): number[] | undefined {
   return numbers
 }
 
-/** Returns the nearest of some chunks. */
 async function exactly(
   db: Queries,
   space: VectorSpace,

@@ -8,8 +8,8 @@
  */
 
 import type { Queries, SqlValue } from "../db/database.ts"
-import { toBits, toInt8 } from "../domain/quantise.ts"
-import { SALIENCE_NOW, salienceArguments } from "../store/salience.ts"
+import { toBits, toInt8 } from "../domain/embedding/quantise.ts"
+import { SALIENCE_NOW, salienceArguments } from "../store/memory/salience.ts"
 import {
   type BitBlock,
   BLOCK_SLOTS,
@@ -28,7 +28,7 @@ import type {
 } from "./index.ts"
 
 /**
- * The index of words keeps no text: whoever changes a memory takes its entry out, by the words that it was made
+ * The index of words keeps no text: a change of a memory takes its entry out, by the words that it was made
  * of, and puts it in again. Told so, it really removes them: what is forgotten is in no segment of it. What it
  * is given are words already split and folded; its tokenizer stems them. An entry is numbered by repository and
  * memory, so that a search reads one stretch of each word's list, and descending in a repository, because SQLite
@@ -280,7 +280,6 @@ async function clearBits(
     await tx.run(memorySearchStatements.updateBlock, [block.free_slots + 1, block.ids, block.bits, ...place])
 }
 
-/** Returns the nearest of some memories. */
 async function exactly(
   db: Queries,
   modelId: number,

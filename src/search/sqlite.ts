@@ -1,7 +1,8 @@
 /** The search port on SQLite's FTS5. */
 
 import type { Queries, SqlValue } from "../db/database.ts"
-import { hasWords, indexableText, type MessageQuery, type QueryTerm } from "../domain/query-text.ts"
+import { hasWords, type MessageQuery, type QueryTerm } from "../domain/text/query-text.ts"
+import { indexableText } from "../domain/text/words.ts"
 import type { MessageFilter, SearchIndex, ThreadFilter } from "./index.ts"
 
 /**
@@ -101,7 +102,7 @@ function idsOf(rows: readonly IdRow[]): number[] {
  * digits only, so no text of a user can be read as syntax.
  * Source: https://www.sqlite.org/fts5.html#full_text_query_syntax
  */
-export function matchExpression(query: MessageQuery): string {
+function matchExpression(query: MessageQuery): string {
   const required = query.required.map(termExpression)
   const optional = query.optional.map(termExpression)
   const excluded = query.excluded.map(termExpression)

@@ -39,7 +39,7 @@ export async function listKeys(db: Queries): Promise<ApiKey[]> {
   return (await db.all<ApiKeyRow>(keyStatements.list)).map(toApiKey)
 }
 
-export interface NewKey {
+interface NewKey {
   name: string
   environment: Environment
   hash: string

@@ -2,7 +2,7 @@
 
 import type { Queries } from "../db/database.ts"
 
-export interface ServerProcess {
+interface ServerProcess {
   id: number
   pid: number
   /** Tells the process from a later one with the same pid. */

@@ -7,7 +7,7 @@ import { type ProjectRow, toProject } from "./rows.ts"
 export const projectStatements = {
   findByKey: "SELECT id, key, created_at_ms FROM projects WHERE key = ?",
   findById: "SELECT id, key, created_at_ms FROM projects WHERE id = ?",
-  liveliest: `
+  mostActive: `
     SELECT p.id, p.key, p.created_at_ms
     FROM project_repositories l JOIN projects p ON p.id = l.project_id JOIN agents a ON a.project_id = p.id
     WHERE l.repository_id = ? ORDER BY a.last_active_at_ms DESC, p.id LIMIT 1`,
@@ -21,8 +21,8 @@ export const projectStatements = {
 }
 
 /** Finds the project of a repository in which an agent was active last. */
-export async function findLiveliestProject(db: Queries, repositoryId: number): Promise<Project | undefined> {
-  const row = await db.get<ProjectRow>(projectStatements.liveliest, [repositoryId])
+export async function findMostActiveProject(db: Queries, repositoryId: number): Promise<Project | undefined> {
+  const row = await db.get<ProjectRow>(projectStatements.mostActive, [repositoryId])
   return row && toProject(row)
 }
 

@@ -1,11 +1,9 @@
 /** The one place where rows become domain values: booleans, JSON and names of columns. */
 
 import type { Row } from "../db/database.ts"
-import type { Agent, ContactPolicy } from "../domain/agent.ts"
 import type { ApiKey, Environment, Plan } from "../domain/api-key.ts"
-import type { Contact, ContactStatus } from "../domain/contact.ts"
-import type { ModelState, StoredModel } from "../domain/embedding.ts"
-import type { EmbeddingStatus, Memory, Sector } from "../domain/memory.ts"
+import type { Agent, ContactPolicy } from "../domain/coordination/agent.ts"
+import type { Contact, ContactStatus } from "../domain/coordination/contact.ts"
 import type {
   Importance,
   InboxMessage,
@@ -13,11 +11,13 @@ import type {
   Message,
   Recipient,
   RecipientKind,
-} from "../domain/message.ts"
-import type { Override, OverrideStatus } from "../domain/override.ts"
+} from "../domain/coordination/message.ts"
+import type { Override, OverrideStatus } from "../domain/coordination/override.ts"
+import type { Candidate, Reservation } from "../domain/coordination/reservation.ts"
+import type { Thread } from "../domain/coordination/thread.ts"
+import type { ModelState, StoredModel } from "../domain/embedding/embedding.ts"
+import type { EmbeddingStatus, Memory, Sector } from "../domain/memory/memory.ts"
 import type { Project, Repository } from "../domain/project.ts"
-import type { Candidate, Reservation } from "../domain/reservation.ts"
-import type { Thread } from "../domain/thread.ts"
 
 /** Returns 1 or 0, as the schema stores booleans. */
 export function flag(value: boolean): 0 | 1 {
@@ -235,6 +235,7 @@ export type ReservationRow = {
   repository_id: number
   agent_id: number
   agent_name: string
+  is_persons: number
   path_pattern: string
   exclusive: number
   reason: string | null
@@ -249,6 +250,7 @@ export function toReservation(row: ReservationRow): Reservation {
     projectId: row.project_id,
     repositoryId: row.repository_id,
     agentName: row.agent_name,
+    isPersons: row.is_persons === 1,
     reason: row.reason,
     createdAtMs: row.created_at_ms,
   }

@@ -3,7 +3,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -11,11 +10,12 @@ import {
 import { dirname, join } from "node:path"
 import BetterSqlite3 from "better-sqlite3"
 import { describe, expect, test } from "vitest"
+import { remove } from "../../scripts/removal.ts"
 import { openAppAlone } from "../../src/app.ts"
 import { backupCommand, restoreCommand } from "../../src/commands/backup.ts"
 import { SCHEMA_VERSION } from "../../src/db/migrations.ts"
-import { createLog } from "../../src/log.ts"
-import { listAgentNames } from "../../src/store/agents.ts"
+import { createLog } from "../../src/runtime/log.ts"
+import { listAgentNames } from "../../src/store/coordination/agents.ts"
 import type { World } from "../support/world.ts"
 import { agentOf, configIn, presentWorld, run, runJson, server } from "./command.ts"
 
@@ -28,7 +28,7 @@ async function worldOf(...names: string[]): Promise<World> {
 
 async function add(where: World, ...names: string[]): Promise<void> {
   const app = await openAppAlone(configIn(where), { log: createLog("silent") })
-  for (const name of names) await agentOf({ ...app, session: name }, name)
+  for (const name of names) await agentOf({ ...app, config: { ...app.config, namedSession: name } }, name)
   await app.close()
 }
 
@@ -149,7 +149,7 @@ describe("restore", () => {
   test("makes a database where there was none", async () => {
     const where = await worldOf("BlueLake")
     await backUp(where)
-    rmSync(dirname(where.databasePath), { recursive: true })
+    remove(dirname(where.databasePath))
     const { out } = await run(() => restoreCommand(configIn(where), "copy.db", {}))
     expect(out).not.toContain("kept")
     expect(await namesIn(where)).toEqual(["BlueLake"])
@@ -195,7 +195,7 @@ describe("restore", () => {
   })
 
   test.each<[string, (path: string) => void, RegExp]>([
-    ["that is not there", (path) => rmSync(path), /there is no file/],
+    ["that is not there", (path) => remove(path), /there is no file/],
     [
       "that is a text",
       (path) => writeFileSync(path, "hello, this is a text file".repeat(100)),
@@ -206,6 +206,11 @@ describe("restore", () => {
     ["of another program", (path) => change(path, "PRAGMA application_id = 7"), /another program/],
     ["of a newer signalbox", (path) => change(path, "PRAGMA user_version = 99"), /schema version 99/],
     ["whose index is not its table's", breakIndex, /is damaged: .*agents_by_session/],
+    [
+      "of a format that SQLite does not know",
+      damageFormat,
+      /cannot be read as a database: unsupported file format/,
+    ],
     ["whose pages are damaged", (path) => damage(path), /is damaged|cannot be read/],
     [
       "that was cut off",
@@ -232,7 +237,7 @@ describe("restore", () => {
 })
 
 function replaceByFolder(path: string): void {
-  rmSync(path)
+  remove(path)
   mkdirSync(path)
 }
 
@@ -257,5 +262,12 @@ function breakIndex(path: string): void {
 function damage(path: string): void {
   const bytes = readFileSync(path)
   bytes.fill(0xa5, 4_096)
+  writeFileSync(path, bytes)
+}
+
+/** Writes a schema format into the header that no version of SQLite has. */
+function damageFormat(path: string): void {
+  const bytes = readFileSync(path)
+  bytes.fill(5, 24, 88)
   writeFileSync(path, bytes)
 }

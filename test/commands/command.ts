@@ -2,13 +2,16 @@
 
 import { expect, onTestFinished } from "vitest"
 import { openApp } from "../../src/app.ts"
-import { type Config, readConfig } from "../../src/config.ts"
-import type { Agent } from "../../src/domain/agent.ts"
+import { type Config, readConfig } from "../../src/config/config.ts"
+import type { Agent } from "../../src/domain/coordination/agent.ts"
 import { AppError } from "../../src/errors.ts"
-import { createLog } from "../../src/log.ts"
-import { register } from "../../src/operations/agents.ts"
 import type { App } from "../../src/operations/app.ts"
+import { commandCall } from "../../src/operations/caller.ts"
+import { register } from "../../src/operations/coordination/agents.ts"
+import { repositoryAround } from "../../src/operations/coordination/locations.ts"
 import { localKey } from "../../src/operations/keys.ts"
+import { createLog } from "../../src/runtime/log.ts"
+import { BUILTIN } from "../support/builtin.ts"
 import { type World, world } from "../support/world.ts"
 
 /** Makes a world in the present: commands read the real clock. */
@@ -73,14 +76,22 @@ export async function runJson<T>(work: () => Promise<void>): Promise<T> {
 export async function server(where: World, session: string): Promise<App> {
   const config = configIn(where, { env: { SIGNALBOX_SESSION: session, SIGNALBOX_LIMITS: "off" } })
   // The processes around the test are no clients of it, whatever they are called.
-  const app = await openApp(config, { log: createLog("silent"), now: () => where.nowMs, clientProcesses: [] })
+  const options = { log: createLog("silent"), now: () => where.nowMs, clientProcesses: [], builtin: BUILTIN }
+  const { app } = await openApp(config, options)
   onTestFinished(() => app.close())
   return app
 }
 
 /** Registers an agent in a session, by default in the project "demo". */
 export async function agentOf(app: App, name: string, project = "demo"): Promise<Agent> {
-  const context = { app, key: await localKey(app), nowMs: app.now() }
+  const { caller } = commandCall(app)
+  const homeRepository = await repositoryAround(app, caller.folder)
+  const context = {
+    app,
+    caller: { ...caller, homeRepository },
+    key: await localKey(app),
+    nowMs: app.now(),
+  }
   const identity = { project_key: project, program: "test-program", model: "test-model", name_hint: name }
   return (await register(context, identity, { reserves: false })).agent
 }
@@ -100,4 +111,18 @@ export async function refusal(code: string, work: () => Promise<void>): Promise<
   const { error } = await run(work)
   expect(error?.code, error?.text).toBe(code)
   return error?.text ?? ""
+}
+
+/** Keeps what commands say beside their results, until the test ends. */
+export function listenToStderr(): { text: string } {
+  const said = { text: "" }
+  const { write } = process.stderr
+  process.stderr.write = ((part: string) => {
+    said.text += part
+    return true
+  }) as typeof process.stderr.write
+  onTestFinished(() => {
+    process.stderr.write = write
+  })
+  return said
 }

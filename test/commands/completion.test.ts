@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect, onTestFinished, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { type CommandShape, completionScript } from "../../src/commands/completion.ts"
-import { createProgram, shapeOf } from "../../src/program.ts"
+import { createProgram, shapeOf } from "../../src/commands/program.ts"
+import { temporaryFolder } from "../support/temporary-folder.ts"
 
 const PROGRAM = shapeOf(createProgram())
 
@@ -17,8 +17,7 @@ function commandPaths(command: CommandShape, path: readonly string[] = []): stri
 
 /** Returns what bash offers at the end of a line. */
 function offered(...words: string[]): string[] {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-completion-"))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = temporaryFolder()
   const script = `${completionScript(PROGRAM, "bash")}
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _signalbox; printf '%s\\n' "\${COMPREPLY[@]}"`
   const file = join(folder, "complete.bash")

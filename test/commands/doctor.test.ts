@@ -1,21 +1,28 @@
 /** `signalbox doctor`: what it finds on a machine that works, and on machines where one thing does not. */
 
-import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+import { chmodSync, copyFileSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest"
-import { openDatabase } from "../../src/app.ts"
+import { afterEach, describe, expect, test, vi } from "vitest"
+import { openAppAlone } from "../../src/app.ts"
 import { doctorCommand, examine, type Finding } from "../../src/commands/doctor.ts"
-import { type Config, readConfig } from "../../src/config.ts"
+import { type Config, readConfig } from "../../src/config/config.ts"
 import { listenerPaths } from "../../src/http/listener-files.ts"
-import { packageFile } from "../../src/package-root.ts"
+import { CLIENTS, clientNamed } from "../../src/install/catalogue.ts"
+import { findForeignEntries } from "../../src/install/check.ts"
+import { openDatabase } from "../../src/operations/database.ts"
+import { placeLauncher } from "../../src/runtime/launcher.ts"
+import { createLog } from "../../src/runtime/log.ts"
+import { ownCommand } from "../../src/runtime/own-command.ts"
+import { packageFile } from "../../src/runtime/package-root.ts"
 import { createMachine, type TestMachine } from "../install/support.ts"
+import { greeterAt } from "../support/greeter.ts"
 
 afterEach(() => {
   vi.unstubAllEnvs()
   vi.restoreAllMocks()
 })
+
+const DANGER = "can start one that a project ships in its node_modules/.bin"
 
 /** A machine with the hook, one client and a database, where nothing is wrong. */
 async function createSoundMachine(): Promise<{ machine: TestMachine; config: Config }> {
@@ -24,8 +31,10 @@ async function createSoundMachine(): Promise<{ machine: TestMachine; config: Con
   vi.stubEnv("XDG_DATA_HOME", env.XDG_DATA_HOME)
   const config = readConfig({ env, home: machine.home, platform: "linux", workingFolder: machine.project })
   await (await openDatabase(config.databasePath)).close()
+  chmodSync(config.dataFolder, 0o700)
   machine.install("cursor", "user")
   mkdirSync(join(machine.dataFolder, "hook"))
+  placeLauncher(machine.dataFolder)
   for (const name of ["hook.sh", "hook.cjs"]) {
     const own = packageFile(`dist/${name}`)
     const place = join(machine.dataFolder, "hook", name)
@@ -49,14 +58,7 @@ async function examineSound(
 
 /** Says beside the database that a listener is at work, which answers with one status. */
 async function listen(config: Config, status: number, mode = 0o600): Promise<void> {
-  const server = createServer((_, response) => response.writeHead(status).end())
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  onTestFinished(() => void server.close())
-  writeRecord(
-    config,
-    { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, pid: process.pid },
-    mode,
-  )
+  writeRecord(config, { url: await greeterAt(config.databasePath, status), pid: process.pid }, mode)
 }
 
 function writeRecord(config: Config, record: object, mode = 0o600): void {
@@ -64,6 +66,48 @@ function writeRecord(config: Config, record: object, mode = 0o600): void {
   writeFileSync(path, JSON.stringify(record))
   chmodSync(path, mode)
 }
+
+describe("permissions", () => {
+  test("that are too wide are a problem each, with the command that mends it", async () => {
+    let config: Config | undefined
+    const findings = await examineSound((sound) => {
+      config = sound.config
+      chmodSync(config.databasePath, 0o644)
+      chmodSync(sound.machine.dataFolder, 0o755)
+      sound.machine.write(config.userConfigPath, "{}")
+      chmodSync(config.userConfigPath, 0o666)
+    })
+    const about = findings.filter((finding) => finding.about === "permissions")
+    expect(about.map(({ state, advice }) => [state, advice])).toEqual([
+      ["problem", `Run: chmod go= ${config?.dataFolder}`],
+      ["problem", `Run: chmod go= ${config?.databasePath}`],
+      ["problem", `Run: chmod go-w ${config?.userConfigPath}`],
+    ])
+  })
+
+  test("with which others can read where the listener is, and its token, are a problem", async () => {
+    const findings = await examineSound(({ config }) => listen(config, 200, 0o644))
+    expect(findingAbout(findings, "permissions")).toMatchObject({
+      state: "problem",
+      advice: expect.stringMatching(/^Run: chmod go= \S+listener\.json$/),
+    })
+  })
+
+  test("of the user's own files are tightened by whoever opens the database, and the rest is told", async () => {
+    const { machine, config } = await createSoundMachine()
+    machine.write(config.userConfigPath, "{}")
+    chmodSync(config.userConfigPath, 0o666)
+    chmodSync(config.databasePath, 0o644)
+    chmodSync(machine.dataFolder, 0o777)
+    const logged: string[] = []
+    const log = createLog("warn", (line) => logged.push(line))
+    await (await openAppAlone(config, { log })).close()
+    expect([config.databasePath, machine.dataFolder].map((path) => statSync(path).mode & 0o777)).toEqual([
+      0o600, 0o700,
+    ])
+    expect(logged).toEqual([expect.stringContaining(`may write to ${config.userConfigPath}`)])
+  })
+})
 
 describe("on a sound machine", () => {
   test("nothing is a problem, and the files that matter are named", async () => {
@@ -127,12 +171,7 @@ describe("the listener", () => {
     [
       "that answers an error is a problem",
       (config) => listen(config, 500),
-      { state: "problem", text: expect.stringContaining("500") },
-    ],
-    [
-      "whose token others can read is a problem",
-      (config) => listen(config, 200, 0o644),
-      { state: "problem", advice: expect.stringContaining("chmod 600") },
+      { state: "problem", text: expect.stringContaining("does not answer with the proof") },
     ],
     ["whose record says nothing is a problem", (config) => writeRecord(config, {}), { state: "problem" }],
   ])("%s", async (_, prepare, expected) => {
@@ -190,6 +229,52 @@ describe("settings", () => {
     await expect(doctorCommand(config, {}, machine.machine)).rejects.toThrow("1 problem was found")
   })
 
+  test.each([
+    ["cursor", ".cursor/mcp.json", "before", { command: "npx", args: ["-y", "signalbox@latest"] }],
+    ["claude-code", ".claude.json", "before", { command: "signalbox" }],
+    ["claude-code", ".claude.json", "after", { command: "npx", args: ["-y", "signalbox@latest"] }],
+  ])(
+    "with a server of our name in %s, %s, that was put there %s we were: %j",
+    async (client, file, when, start) => {
+      let path = ""
+      const findings = await examineSound(({ machine }) => {
+        path = join(machine.home, file)
+        const text = JSON.stringify({ mcpServers: { signalbox: start } })
+        // The sound machine has it installed already.
+        if (client === "cursor") machine.uninstall(client, "user")
+        if (when === "after") machine.install(client, "user")
+        machine.write(path, text)
+        const outcome = machine.install(client, "user").find((one) => one.path === path)
+        expect(outcome?.reasons).toEqual([expect.stringContaining(DANGER)])
+        expect(machine.read(path)).toBe(text)
+      })
+      const { title } = clientNamed(client)
+      expect(findings.filter(({ about }) => about === title)).toEqual([
+        {
+          about: title,
+          state: "warning",
+          text: expect.stringMatching(/^(\S+): "signalbox" on line 1 .*can start one that a project ships/),
+          advice: `Take the entry out of ${path}, then run: ${ownCommand()} install ${client}`,
+        },
+      ])
+      expect(findingAbout(findings, title)?.text).toContain(`${path}: `)
+    },
+  )
+
+  test.each(CLIENTS.map(({ name }) => name).filter((name) => name !== "git"))(
+    "of %s that start signalbox by its name are found",
+    (client) => {
+      const machine = createMachine()
+      const launcher = JSON.stringify(machine.machine.launcher)
+      const [outcome] = machine.install(client, "user", { roles: ["mcp"] })
+      const path = outcome?.path ?? ""
+      machine.write(path, machine.read(path).replaceAll(launcher, `"signalbox"`))
+      expect(findForeignEntries(machine.dataFolder, machine.machine)).toEqual([
+        expect.objectContaining({ client, scope: "user", path, reason: expect.stringContaining(DANGER) }),
+      ])
+    },
+  )
+
   test("that are broken are a problem", async () => {
     const findings = await examineSound(({ machine }) =>
       machine.write(join(machine.home, ".cursor", "mcp.json"), "{"),
@@ -205,6 +290,16 @@ describe("settings", () => {
     const about = findings.filter((finding) => finding.about === "configuration")
     expect(about.map(({ state }) => state)).toEqual(["ok", "problem"])
     expect(about[1]?.text).toContain(".signalbox.json holds no object")
+  })
+
+  test("of a project that weaken ours are named with what to do", async () => {
+    const settings = { hooks: { preEdit: { enabled: false } } }
+    const findings = await examineSound(({ machine }) =>
+      machine.write(join(machine.project, ".signalbox.json"), JSON.stringify(settings)),
+    )
+    const warning = findings.find(({ about, state }) => about === "configuration" && state === "warning")
+    expect(warning?.text).toContain("weakens hooks.preEdit.enabled")
+    expect(warning?.advice).toContain("decide it yourself in")
   })
 
   test("whose record is broken do not hide the rest", async () => {

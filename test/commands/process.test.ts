@@ -1,8 +1,9 @@
 import { execFile, spawn } from "node:child_process"
-import { writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import BetterSqlite3 from "better-sqlite3"
 import { describe, expect, test } from "vitest"
-import { EXIT_CODES } from "../../src/exit-codes.ts"
+import { EXIT_CODES } from "../../src/commands/exit-codes.ts"
 import {
   BINARY,
   environment,
@@ -54,6 +55,22 @@ describe("the command line ends", () => {
     expect(conflict.stderr).toMatch(/^signalbox: nothing was reserved: 1 conflict/)
   })
 
+  test("with 1 and one line where something fails that nobody foresaw; where, it says when it is asked", async () => {
+    const where = place()
+    expect(await signalbox(where, ["reserve", "src"])).toMatchObject({ code: 0 })
+    const db = new BetterSqlite3(where.databasePath)
+    db.exec("ALTER TABLE reservations RENAME COLUMN path_pattern TO other")
+    db.close()
+    const said = "signalbox: failed unexpectedly: no such column: "
+    const failed = await signalbox(where, ["reservations"])
+    expect(failed).toMatchObject({ code: 1, stdout: "" })
+    expect(failed.stderr).toMatch(
+      new RegExp(`^${said}.*SIGNALBOX_LOG=debug it says where; please report it\\.\n$`),
+    )
+    const asked = await signalbox(where, ["reservations"], { SIGNALBOX_LOG: "debug" })
+    expect(asked.stderr).toMatch(/failed unexpectedly: SqliteError: no such column: .*\n\s+at /)
+  })
+
   test("as its help says", async () => {
     const { stdout } = await signalbox(place(), ["--help"])
     for (const [code, meaning] of EXIT_CODES) expect(stdout).toContain(`  ${code}  ${meaning}`)
@@ -78,6 +95,19 @@ test("override takes a path at once, and its subcommands decide what waits", asy
     status: "denied",
   })
   expect((await signalbox(where, ["override", "list"])).stdout).toMatch(/^2 .*denied.*\n1 .*approved/m)
+})
+
+test("demo leaves nothing among the temporary folders, and touches nothing there", async () => {
+  const where = place()
+  const temporary = join(where.home, "temporary")
+  mkdirSync(join(temporary, "signalbox-demo-mine"), { recursive: true })
+  symlinkSync(temporary, join(where.home, "link"))
+  const demo = await signalbox(where, ["demo"], { TMPDIR: join(where.home, "link") })
+  expect(demo).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("a temporary database that is gone"),
+  })
+  expect(readdirSync(temporary)).toEqual(["signalbox-demo-mine"])
 })
 
 test("nothing is coloured where no terminal is", async () => {

@@ -1,21 +1,21 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { dirname, join } from "node:path"
 import BetterSqlite3 from "better-sqlite3"
-import { expect, onTestFinished, test } from "vitest"
+import { expect, test } from "vitest"
 import { openAppAlone } from "../../src/app.ts"
-import { addRepositoryCommand } from "../../src/commands/repos.ts"
-import { reserveCommand } from "../../src/commands/reserve.ts"
+import { reserveCommand } from "../../src/commands/coordination/reserve.ts"
+import { addRepositoryCommand } from "../../src/commands/documentation/repos.ts"
 import { statusCommand } from "../../src/commands/status.ts"
+import { RATES_DEFAULT } from "../../src/config/limits.ts"
 import { SCHEMA_VERSION } from "../../src/db/migrations.ts"
 import { hookFolder } from "../../src/hook/files.ts"
+import { passPath, writePass } from "../../src/hook/proven-call.ts"
 import { listenerPaths } from "../../src/http/listener-files.ts"
-import { RATES_DEFAULT } from "../../src/limits.ts"
-import { createLog } from "../../src/log.ts"
-import { putIndexingProblem, putIndexingWork } from "../../src/store/documentation.ts"
+import { createLog } from "../../src/runtime/log.ts"
+import { putIndexingProblem, putIndexingWork } from "../../src/store/documentation/documentation.ts"
 import { insertProcess } from "../../src/store/processes.ts"
 import { commitFiles, git } from "../support/documentation.ts"
+import { greeterAt } from "../support/greeter.ts"
 import type { World } from "../support/world.ts"
 import { agentOf, type CommandSurroundings, configIn, presentWorld, run, runJson, server } from "./command.ts"
 
@@ -37,6 +37,17 @@ test("status shows a machine without a database and makes none", async () => {
   expect(out).toContain("no database yet")
   expect(out).toContain("signalbox install")
   expect(existsSync(dirname(where.databasePath))).toBe(false)
+})
+
+test("status names the settings that the project around it weakens", async () => {
+  const where = presentWorld()
+  const settings = { hooks: { preEdit: { blockConflicts: false } } }
+  writeFileSync(join(where.repositoryPath, ".signalbox.json"), JSON.stringify(settings))
+  expect(await status(where)).toMatchObject({
+    hook: { weakened_by_project: [expect.stringContaining("weakens hooks.preEdit.blockConflicts")] },
+  })
+  const { out } = await run(() => statusCommand(configIn(where), {}))
+  expect(out).toMatch(/Settings +\S+\.signalbox\.json weakens hooks\.preEdit\.blockConflicts/)
 })
 
 test("status counts the live servers, the active agents and the reservations that hold", async () => {
@@ -101,18 +112,22 @@ test("status shows what documentation is searched, and what is being read", asyn
 
 test("status tells a listener that is up from one that only left its record", async () => {
   const where = presentWorld()
-  const http = createServer((request, response) => {
-    response.writeHead(request.url === "/healthz" ? 200 : 404).end('{"status":"ok"}')
-  })
-  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve))
-  onTestFinished(() => void http.close())
-  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
   mkdirSync(dirname(where.databasePath))
+  const url = await greeterAt(where.databasePath)
   const record = { pid: 77, started_at: "", token: "t" }
   const { record: file } = listenerPaths(where.databasePath)
   writeFileSync(file, JSON.stringify({ ...record, url }))
   expect(await status(where)).toMatchObject({ listener: { url, pid: 77, is_up: true } })
   writeFileSync(file, JSON.stringify({ ...record, url: "http://127.0.0.1:1" }))
+  writeFileSync(
+    passPath(where.databasePath),
+    writePass({
+      port: Number(new URL(url).port),
+      token: "token",
+      proof: "of another start",
+      pid: process.pid,
+    }),
+  )
   expect(await status(where)).toMatchObject({ listener: { is_up: false } })
   const { out } = await run(() => statusCommand(configIn(where), {}))
   expect(out).toContain("http://127.0.0.1:1 does not answer (process 77)")

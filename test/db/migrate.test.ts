@@ -1,6 +1,5 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process"
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import type { Readable, Writable } from "node:stream"
@@ -10,10 +9,10 @@ import { describe, expect, onTestFinished, test } from "vitest"
 import { prepareSchema, type Schema } from "../../src/db/migrate.ts"
 import { openSqlite } from "../../src/db/sqlite.ts"
 import { NOTES_V1, NOTES_V2 } from "../support/migrating-process.ts"
+import { temporaryFolder } from "../support/temporary-folder.ts"
 
 function temporaryFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-migrate-"))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
   return join(folder, "test.db")
 }
 
@@ -194,6 +193,17 @@ describe("a file that is not ours to change", () => {
     change(path, (db) => make(db))
     await expect(prepare(path, V3)).rejects.toMatchObject({ code: "unavailable" })
     change(path, (db) => expect(db.pragma("table_info(notes)")).toEqual([]))
+  })
+
+  test("of ours that has lost its version is damaged, and stays as it is", async () => {
+    const path = temporaryFile()
+    await prepare(path, V3)
+    change(path, (db) => db.pragma("user_version = 0"))
+    await expect(prepare(path, V3)).rejects.toMatchObject({
+      code: "unavailable",
+      message: `${path} is damaged: it holds tables, and says that it has none`,
+    })
+    change(path, (db) => expect(db.pragma("user_version", { simple: true })).toBe(0))
   })
 })
 

@@ -1,14 +1,13 @@
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync, statSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { statSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { openProcessLock, type ProcessLock } from "../../src/db/process-lock.ts"
+import { temporaryFolder } from "../support/temporary-folder.ts"
 
 function lockPath(): string {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-lock-"))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
   return join(folder, "a.lock")
 }
 
@@ -66,7 +65,7 @@ describe("a process lock", () => {
     const path = lockPath()
     const code = `
       import BetterSqlite3 from "better-sqlite3"
-      // A connection that nobody refers to is closed by the garbage collector.
+      // A connection without references is closed by the garbage collector.
       globalThis.held = new BetterSqlite3(process.argv[1], { timeout: 0 })
       globalThis.held.exec("BEGIN EXCLUSIVE")
       process.send("held")

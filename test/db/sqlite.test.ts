@@ -1,16 +1,17 @@
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import BetterSqlite3 from "better-sqlite3"
 import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { ConstraintError, type Queries } from "../../src/db/database.ts"
 import { openSqlite, SqliteDatabase, type SqliteOptions } from "../../src/db/sqlite.ts"
+import { temporaryFolder } from "../support/temporary-folder.ts"
 
 function temporaryFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-sqlite-"))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
   return join(folder, "test.db")
 }
+
+const PAGE_BYTES = 4_096
 
 const SCHEMA = `
   CREATE TABLE folders (id INTEGER PRIMARY KEY);
@@ -63,6 +64,18 @@ describe("opening", () => {
     const path = join(temporaryFile(), "no-such-folder", "test.db")
     await expect(openSqlite(path)).rejects.toMatchObject({ code: "unavailable" })
     await expect(openSqlite(path)).rejects.toThrow(path)
+  })
+
+  test("an SQLite of another Node is no fault of the file, and is to be installed anew", async () => {
+    const message = "The module 'x.node'\nwas compiled against a different Node.js version."
+    const inspect = () => {
+      throw Object.assign(new Error(message), { code: "ERR_DLOPEN_FAILED" })
+    }
+    await expect(openSqlite(temporaryFile(), { inspect })).rejects.toMatchObject({
+      code: "unavailable",
+      message: `SQLite cannot be loaded: ${message.replace("\n", " ")}`,
+      hint: expect.stringContaining(process.execPath),
+    })
   })
 
   test("a file that another connection holds exclusively is waited for", async () => {
@@ -130,6 +143,33 @@ describe("queries", () => {
       expect(await textsIn(db)).toEqual(["taken"])
     },
   )
+
+  test("a damaged file is `unavailable` and named, outside a transaction and inside", async () => {
+    const { db, path, other } = await opened({ isMapped: false })
+    await db.run(INSERT, ["one"])
+    const { rootpage } = other
+      .prepare<[], { rootpage: number }>("SELECT rootpage FROM sqlite_schema WHERE name = 'notes'")
+      .get() ?? { rootpage: 0 }
+    other.pragma("wal_checkpoint(TRUNCATE)")
+    const bytes = readFileSync(path)
+    bytes.fill(0, (rootpage - 1) * PAGE_BYTES, rootpage * PAGE_BYTES)
+    writeFileSync(path, bytes)
+    const damaged = await openSqlite(path)
+    onTestFinished(() => damaged.close())
+    const expected = { code: "unavailable", message: expect.stringContaining(`${path} is damaged`) }
+    await expect(damaged.all(TEXTS)).rejects.toMatchObject(expected)
+    await expect(damaged.transaction("notes", (tx) => tx.run(INSERT, ["two"]))).rejects.toMatchObject(
+      expected,
+    )
+  })
+
+  test("what comes when the database is closed already is told that the process ends", async () => {
+    const { db } = await opened()
+    await db.close()
+    const expected = { code: "unavailable", message: expect.stringContaining("because it ends") }
+    await expect(db.all(TEXTS)).rejects.toMatchObject(expected)
+    await expect(db.transaction("notes", (tx) => tx.run(INSERT, ["one"]))).rejects.toMatchObject(expected)
+  })
 
   test("a body may catch a ConstraintError and go on", async () => {
     const { db } = await opened()

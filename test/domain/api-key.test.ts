@@ -6,10 +6,11 @@ import {
   type ApiKey,
   environmentOf,
   formatApiKey,
-  hasCoordinationScope,
   isScope,
   isWellFormedApiKey,
   keyRefusal,
+  PERMISSIONS,
+  permits,
   permitsProject,
   permitsReservation,
 } from "../../src/domain/api-key.ts"
@@ -149,11 +150,22 @@ describe("scopes", () => {
   })
 
   test("permit coordination somewhere when one of them is for it", () => {
-    expect(hasCoordinationScope(["*"])).toBe(true)
-    expect(hasCoordinationScope(["admin", "repo:1:coordination"])).toBe(true)
-    expect(hasCoordinationScope(["project:x:coordination"])).toBe(true)
-    expect(hasCoordinationScope(["admin", "repo:1:memory", "repo:1:documentation"])).toBe(false)
-    expect(hasCoordinationScope([])).toBe(false)
+    expect(permits(["*"], "coordination")).toBe(true)
+    expect(permits(["admin", "repo:1:coordination"], "coordination")).toBe(true)
+    expect(permits(["project:x:coordination"], "coordination")).toBe(true)
+    expect(permits(["admin", "repo:1:memory", "repo:1:documentation"], "coordination")).toBe(false)
+    expect(permits([], "coordination")).toBe(false)
+  })
+
+  test.each([
+    ["*", PERMISSIONS],
+    ["admin", ["admin"]],
+    ["repo:1:coordination", ["coordination"]],
+    ["project:everything:coordination", ["coordination"]],
+    ["repo:1:memory", ["memory"]],
+    ["repo:1:documentation", ["documentation"]],
+  ])("of the form %s give %j and nothing else", (scope, permissions) => {
+    expect(PERMISSIONS.filter((permission) => permits([scope], permission))).toEqual(permissions)
   })
 
   test.each([

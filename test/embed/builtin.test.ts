@@ -1,14 +1,14 @@
 /** The built-in embedder: its vectors against a reference, windows, what it knows nothing of, and its files. */
 
-import { cpSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { cpSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import fc from "fast-check"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { similarityOf } from "../../src/domain/similarity.ts"
+import { makeTemporaryFolder, remove } from "../../scripts/removal.ts"
+import { EMBEDDING_WINDOW_PIECES_MAX } from "../../src/config/limits.ts"
+import { similarityOf } from "../../src/domain/embedding/similarity.ts"
 import { BUILTIN_MODEL, createBuiltinEmbedder } from "../../src/embed/builtin.ts"
-import { EMBEDDING_WINDOW_PIECES_MAX } from "../../src/limits.ts"
-import { packageFile } from "../../src/package-root.ts"
+import { packageFile } from "../../src/runtime/package-root.ts"
 import reference from "./reference.json" with { type: "json" }
 
 const MODEL = packageFile("model")
@@ -258,21 +258,21 @@ describe("the files of the model", () => {
   let folder: string
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "signalbox-model-"))
+    folder = makeTemporaryFolder()
     cpSync(MODEL, folder, { recursive: true })
   })
 
-  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+  afterEach(() => remove(folder))
 
   it("are read at the first embedding and not again", async () => {
     const lazy = createBuiltinEmbedder(folder)
     const before = await lazy.embedQuery("lock")
-    rmSync(folder, { recursive: true })
+    remove(folder)
     expect(await lazy.embedQuery("lock")).toEqual(before)
   })
 
   it.each(["tokenizer.json", "embeddings.i8", "scales.f32"])("are named when %s is missing", async (name) => {
-    rmSync(join(folder, name))
+    remove(join(folder, name))
     const lazy = createBuiltinEmbedder(folder)
     await expect(lazy.embedQuery("lock")).rejects.toThrow(join(folder, name))
     await expect(lazy.embedPassages(["lock"])).rejects.toThrow(join(folder, name))
@@ -280,7 +280,7 @@ describe("the files of the model", () => {
   })
 
   it("are asked for again after a failure", async () => {
-    rmSync(join(folder, "scales.f32"))
+    remove(join(folder, "scales.f32"))
     const lazy = createBuiltinEmbedder(folder)
     await expect(lazy.embedQuery("lock")).rejects.toThrow("scales.f32")
     cpSync(join(MODEL, "scales.f32"), join(folder, "scales.f32"))

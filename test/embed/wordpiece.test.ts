@@ -3,9 +3,9 @@
 import { readFileSync } from "node:fs"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { EMBEDDING_WINDOW_PIECES_MAX } from "../../src/config/limits.ts"
 import { createWordpiece } from "../../src/embed/wordpiece.ts"
-import { EMBEDDING_WINDOW_PIECES_MAX } from "../../src/limits.ts"
-import { packageFile } from "../../src/package-root.ts"
+import { packageFile } from "../../src/runtime/package-root.ts"
 import reference from "./reference.json" with { type: "json" }
 
 const TOKENIZER_JSON = readFileSync(packageFile("model/tokenizer.json"), "utf8")

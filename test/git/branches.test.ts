@@ -1,10 +1,11 @@
 /** Branches as git lists them, and read from its files. */
 
 import { execFileSync } from "node:child_process"
-import { mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { remove } from "../../scripts/removal.ts"
 import {
   branchCommitNow,
   defaultBranchOf,
@@ -15,7 +16,8 @@ import {
   UNKNOWN_COMMIT,
 } from "../../src/git/branches.ts"
 import { GitError } from "../../src/git/git-process.ts"
-import { git, TestRepository, temporaryFolder } from "./support.ts"
+import { temporaryFolder } from "../support/temporary-folder.ts"
+import { git, TestRepository } from "./support.ts"
 
 /** A clone that has a branch of its own, one in common with its origin, and one that only the origin has. */
 function clonedRepository() {
@@ -165,7 +167,7 @@ describe("the commit of a branch, read from files", () => {
     writeFileSync(join(other, "HEAD"), "ref: refs/heads/.invalid\n")
     writeFileSync(join(other, "refs/heads"), "this repository uses the reftable format\n")
     expect(branchCommitNow(other, "main")).toBe(UNKNOWN_COMMIT)
-    rmSync(join(other, "reftable"), { recursive: true })
+    remove(join(other, "reftable"))
     expect(branchCommitNow(other, "main")).toBeUndefined()
   })
 

@@ -1,37 +1,24 @@
 /** Clones by address: what is accepted, what they hold, and what is left when they fail. */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
+import { pathToFileURL } from "node:url"
 import { describe, expect, test } from "vitest"
+import { remove } from "../../scripts/removal.ts"
 import { defaultBranchOf, listBranches } from "../../src/git/branches.ts"
-import { cloneBare, fetchBranches, isGitUrl } from "../../src/git/clone.ts"
+import { cloneBare, fetchBranches } from "../../src/git/clone.ts"
 import { GitError } from "../../src/git/git-process.ts"
 import { listTree } from "../../src/git/objects.ts"
-import { all, git, TestRepository, temporaryFolder } from "./support.ts"
-
-test.each([
-  "https://github.com/owner/name.git",
-  "https://user:token@host.example:8443/a/b",
-  "ssh://git@host.example:2222/a/b.git",
-  "ssh://host/~user/a.git",
-  "git@github.com:owner/name.git",
-  "git@[::1]:a/b",
-  "first.last@host-name:~/a",
-  "file:///srv/git/a.git",
-])("%s is an address to clone", (url) => {
-  expect(isGitUrl(url)).toBe(true)
-})
-
-test.each([
-  ...["http://host/a/b", "git://host/a/b", "ftp://host/a", "rsync://host/a", "HTTPS://host/a"],
-  ...["ext::sh -c true", "ext::sh", "fd::17", "https::https://host/a", "transport::address", "git@host::a"],
-  ...["--upload-pack=touch", "-oProxyCommand=x@host:a", "-u@host:a", "ssh://-oProxyCommand=x/a"],
-  ...["ssh://git@-oProxyCommand=x/a", "git@-oProxyCommand=x:a", "git@host:-a", "git@host:"],
-  ...["", "/srv/a", "./a", "a/b", "C:\\a", "C:/a", "host:a", "https://", "https:///a", "ssh://", "file://"],
-  ...["https://host/a b", "https://host/a\nb", "https://host/a\0"],
-])("%j is no address to clone", (url) => {
-  expect(isGitUrl(url)).toBe(false)
-})
+import { temporaryFolder } from "../support/temporary-folder.ts"
+import { all, git, TestRepository } from "./support.ts"
 
 function originWithBranches() {
   const origin = new TestRepository()
@@ -86,7 +73,7 @@ describe("a clone", () => {
     const { origin, main } = originWithBranches()
     const shallow = temporaryFolder()
     git(shallow, ["clone", "--quiet", "--bare", "--depth=1", origin.url, "."])
-    await cloneBare(`file://${shallow}`, `${folder}-2`)
+    await cloneBare(pathToFileURL(shallow).href, `${folder}-2`)
     expect(await heads(`${folder}-2`)).toEqual({ main })
     origin.git("checkout", "--quiet", "--detach", "HEAD~1")
     await cloneBare(origin.url, `${folder}-3`)
@@ -140,9 +127,37 @@ describe("a clone that fails", () => {
     await expect(cloneBare(origin.url, folder, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
     await expect(cloneBare(new TestRepository().url, folder)).rejects.toThrow(/no branches/)
     const blob = origin.head(`${main}:a.md`)
-    rmSync(join(origin.gitFolder, "objects", blob.slice(0, 2), blob.slice(2)))
+    remove(join(origin.gitFolder, "objects", blob.slice(0, 2), blob.slice(2)))
     await expect(cloneBare(origin.url, folder)).rejects.toThrow(GitError)
     expect(readdirSync(join(folder, ".."))).toEqual([])
+  })
+
+  test("takes away its own folder alone, also below a link or when a link has taken its place", async () => {
+    const { origin, folder } = originWithBranches()
+    const clones = join(folder, "..")
+    const elsewhere = temporaryFolder()
+    writeFileSync(join(elsewhere, "mine"), "1")
+    symlinkSync(elsewhere, clones)
+    const moved = join(elsewhere, "moved")
+    const reason = new Error("enough")
+    const abortAfter = (work: () => void) => {
+      const stop = new AbortController()
+      const onProgress = () => {
+        if (!stop.signal.aborted) work()
+        stop.abort(reason)
+      }
+      return cloneBare(origin.url, folder, { signal: stop.signal, onProgress })
+    }
+    await expect(abortAfter(() => undefined)).rejects.toBe(reason)
+    expect(readdirSync(elsewhere)).toEqual(["mine"])
+    const swap = () => {
+      const [partial = ""] = readdirSync(clones).filter((name) => name.startsWith("one.git.partial-"))
+      renameSync(join(clones, partial), moved)
+      symlinkSync(moved, join(clones, partial))
+    }
+    await expect(abortAfter(swap)).rejects.toBe(reason)
+    expect(readdirSync(elsewhere).sort()).toEqual(["mine", "moved"])
+    expect(readdirSync(moved)).toContain("HEAD")
   })
 
   test("does not touch a folder that is there", async () => {

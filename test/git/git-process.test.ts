@@ -1,11 +1,12 @@
-/** How git is run: what it may do, what is told of its failures, and that it ends when nobody needs it. */
+/** How git is run: what it may do, what is told of its failures, and that it ends when it is not needed. */
 
 import { spawnSync } from "node:child_process"
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { callGit, GitError, nulRecords, requireGit, runGit, streamGit } from "../../src/git/git-process.ts"
-import { all, TestRepository, temporaryFolder } from "./support.ts"
+import { temporaryFolder } from "../support/temporary-folder.ts"
+import { all, TestRepository } from "./support.ts"
 
 /** Sets a variable of this process until the test ends. */
 function setVariable(name: string, value: string): void {

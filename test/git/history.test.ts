@@ -4,7 +4,8 @@ import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { GitError } from "../../src/git/git-process.ts"
 import { lastChanges } from "../../src/git/history.ts"
-import { git, TestRepository, temporaryFolder } from "./support.ts"
+import { temporaryFolder } from "../support/temporary-folder.ts"
+import { git, TestRepository } from "./support.ts"
 
 /** What git says of each path of a commit, one by one. */
 function answersOfGit(root: string, commit: string, paths: Iterable<string>): Map<string, number> {
@@ -143,6 +144,20 @@ describe("the time of a path's last change", () => {
     git(bare, ["clone", "--quiet", "--bare", repository.url, "."])
     const times = await lastChanges(bare, repository.head(), new Set(["a.md", "b.md"]))
     expect(sorted(times)).toEqual(sorted(answersOfGit(bare, repository.head(), ["a.md", "b.md"])))
+  })
+
+  test("is not looked for beyond so many commits", async () => {
+    const repository = new TestRepository()
+    repository.commit({ "old.md": "1" })
+    repository.commit({ "new.md": "1" })
+    repository.commit({ "newest.md": "1" })
+    const paths = new Set(["old.md", "new.md", "newest.md"])
+    const datedWithin = async (commitsMax: number) => [
+      ...(await lastChanges(repository.gitFolder, repository.head(), paths, { commitsMax })).keys(),
+    ]
+    expect((await datedWithin(3)).sort()).toEqual(["new.md", "newest.md", "old.md"])
+    expect((await datedWithin(2)).sort()).toEqual(["new.md", "newest.md"])
+    expect(await datedWithin(1)).toEqual(["newest.md"])
   })
 
   test("is that of the oldest commit there is in a shallow clone", async () => {

@@ -6,8 +6,9 @@ import { chmodSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { GitError } from "../../src/git/git-process.ts"
-import { changedEntries, listTree, readBlobs } from "../../src/git/objects.ts"
-import { all, git, TestRepository, temporaryFolder } from "./support.ts"
+import { changedEntries, listTree, readBlobs, TooManyEntries } from "../../src/git/objects.ts"
+import { temporaryFolder } from "../support/temporary-folder.ts"
+import { all, git, TestRepository } from "./support.ts"
 
 const MIB = 1024 * 1024
 
@@ -103,6 +104,21 @@ describe("the tree of a commit", () => {
       for await (const _ of listTree(repository.gitFolder, commit, stop.signal)) stop.abort(reason)
     }
     await expect(reading()).rejects.toBe(reason)
+  })
+})
+
+describe("a tree or a difference of very many entries", () => {
+  test("is given up once there are more than somebody wants, and git with it", async () => {
+    const repository = new TestRepository()
+    const from = repository.commit({ "z.txt": "0" })
+    const to = repository.commit({ "a.md": "1", "b.md": "2", "c.md": "3" })
+    const { gitFolder } = repository
+    expect(await all(listTree(gitFolder, to, undefined, 4))).toHaveLength(4)
+    await expect(all(listTree(gitFolder, to, undefined, 3))).rejects.toThrow(new TooManyEntries(3))
+    expect(await all(changedEntries(gitFolder, from, to, undefined, 3))).toHaveLength(3)
+    await expect(all(changedEntries(gitFolder, from, to, undefined, 2))).rejects.toThrow(
+      new TooManyEntries(2),
+    )
   })
 })
 

@@ -6,7 +6,6 @@ import {
   chmodSync,
   mkdirSync,
   renameSync,
-  rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -15,9 +14,11 @@ import { createServer } from "node:net"
 import { dirname, join } from "node:path"
 import * as fc from "fast-check"
 import { describe, expect, onTestFinished, test } from "vitest"
-import { listTree } from "../../src/git/objects.ts"
+import { remove } from "../../scripts/removal.ts"
+import { listTree, TooManyEntries } from "../../src/git/objects.ts"
 import { type FolderFilter, folderState, listFolder, readFolderFile } from "../../src/git/plain-folder.ts"
-import { all, TestRepository, temporaryFolder } from "./support.ts"
+import { temporaryFolder } from "../support/temporary-folder.ts"
+import { all, TestRepository } from "./support.ts"
 
 const ANYTHING = { isWanted: () => true, isFolderWanted: () => true, bytesMax: 1_000 }
 
@@ -119,7 +120,7 @@ describe("the list of a folder", () => {
     const kinds: string[] = []
     for await (const { path, kind } of listFolder(root, ANYTHING)) {
       kinds.push(`${path} ${kind}`)
-      if (path === "a.md") for (const gone of ["b.md", "c"]) rmSync(join(root, gone), { recursive: true })
+      if (path === "a.md") for (const gone of ["b.md", "c"]) remove(join(root, gone))
     }
     expect(kinds).toEqual(["a.md file", "b.md unreadable", "c unreadable"])
   })
@@ -142,6 +143,16 @@ describe("the list of a folder", () => {
     const signal = AbortSignal.abort(reason)
     await expect(all(listFolder(root, { ...ANYTHING, signal }))).rejects.toBe(reason)
     await expect(folderState(root, { ...ANYTHING, signal })).rejects.toBe(reason)
+  })
+
+  test("is given up once there are more entries than somebody wants, wanted or not", async () => {
+    const root = temporaryFolder()
+    for (const path of ["a.md", "b.bin", "docs/c.md"]) write(root, path)
+    const isWanted = (path: string) => path.endsWith(".md")
+    const wanted = { ...ANYTHING, isWanted }
+    expect(await all(listFolder(root, { ...wanted, entriesMax: 4 }))).toHaveLength(2)
+    await expect(all(listFolder(root, { ...wanted, entriesMax: 3 }))).rejects.toThrow(new TooManyEntries(3))
+    await expect(folderState(root, { ...wanted, entriesMax: 3 })).rejects.toThrow(new TooManyEntries(3))
   })
 
   test("lets other work go on while it is made", async () => {
@@ -202,7 +213,7 @@ describe("the state of a folder", () => {
     ["nothing happened", () => {}, false],
     ["a file that is not wanted came", (root) => write(root, "b.ts"), false],
     ["a file came", (root) => write(root, "b.md"), true],
-    ["a file went", (root) => rmSync(join(root, "a.md")), true],
+    ["a file went", (root) => remove(join(root, "a.md")), true],
     ["a file grew", (root) => appendFileSync(join(root, "a.md"), "x"), true],
     ["a file has another name", (root) => renameSync(join(root, "a.md"), join(root, "c.md")), true],
     ["a file's time changed", (root) => utimesSync(join(root, "a.md"), 1, 1), true],

@@ -1,19 +1,24 @@
 /** Real repositories in temporary folders, in which every commit has a time of its own. */
 
 import { execFileSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { onTestFinished } from "vitest"
-
-/** A temporary folder that goes with the test. */
-export function temporaryFolder(): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-git-")))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
+import { pathToFileURL } from "node:url"
+import { remove } from "../../scripts/removal.ts"
+import { initRepository } from "../support/templates.ts"
+import { temporaryFolder } from "../support/temporary-folder.ts"
 
 const FIRST_COMMIT_SECONDS = 1_700_000_000
+
+/**
+ * What has git commit everything and say the commit, the options of `git commit` behind it. One command for three:
+ * it takes long to start a process from one as large as that of the tests.
+ */
+export const COMMIT_ALL = [
+  "-c",
+  'alias.commit-all=!f() { git add --all && git commit --quiet "$@" && git rev-parse HEAD; }; f',
+  "commit-all",
+]
 
 export class TestRepository {
   readonly root: string
@@ -23,8 +28,8 @@ export class TestRepository {
   constructor(options: readonly string[] = []) {
     this.root = join(temporaryFolder(), "repository")
     this.gitFolder = join(this.root, ".git")
-    mkdirSync(this.root)
-    execFileSync("git", ["init", "--quiet", "--initial-branch=main", ...options, this.root])
+    if (options.length === 0) initRepository(this.root)
+    else execFileSync("git", ["init", "--quiet", "--initial-branch=main", ...options, this.root])
   }
 
   git(...args: readonly string[]): string {
@@ -36,13 +41,11 @@ export class TestRepository {
     for (const [path, text] of Object.entries(files)) {
       const place = join(this.root, path)
       mkdirSync(dirname(place), { recursive: true })
-      if (text === null) rmSync(place)
+      if (text === null) remove(place)
       else writeFileSync(place, text)
     }
     this.tick()
-    this.git("add", "--all")
-    this.git("commit", "--quiet", "--allow-empty", "--no-verify", "--message", message)
-    return this.head()
+    return this.git(...COMMIT_ALL, "--allow-empty", "--no-verify", "--message", message).trim()
   }
 
   /** Merges a branch, with what a person adds to the merge; conflicts are resolved for the present branch. */
@@ -63,7 +66,7 @@ export class TestRepository {
 
   /** The address that it is cloned from. */
   get url(): string {
-    return `file://${this.root}`
+    return pathToFileURL(this.root).href
   }
 }
 

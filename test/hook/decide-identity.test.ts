@@ -37,9 +37,20 @@ describe("calls with the same client session id", () => {
     expect(await edit(made, app, "src/a.ts", { fields: { agent_id: "one" } })).toEqual(ALLOWED)
     const again = { fields: { agent_id: "two", agent_type: "explorer" }, parentPid: process.pid }
     expect(await edit(made, app, "src/a.ts", again)).toEqual(ALLOWED)
-    expect(await edit(made, app, "src/a.ts", { session: null, sessionId: "b" })).toEqual(ALLOWED)
+    const inherited = { session: null, sessionId: "b", sessionClient: "claude-code" }
+    expect(await edit(made, app, "src/a.ts", inherited)).toEqual(ALLOWED)
     expect((await edit(made, app, "src/a.ts", { session: "B" })).exitCode).toBe(2)
     expect(await heldIn(app)).toHaveLength(1)
+  })
+
+  test("are not one by what another client told in the environment", async () => {
+    const made = exclusiveWorld()
+    const { app } = await made.session({ name: "server" })
+    expect(await edit(made, app, "src/a.ts")).toEqual(ALLOWED)
+    for (const sessionClient of ["gemini", undefined]) {
+      const inherited = { session: null, sessionId: "b", sessionClient }
+      expect((await edit(made, app, "src/a.ts", inherited)).exitCode, sessionClient).toBe(2)
+    }
   })
 
   test("are told apart by the payload's id, where the environment tells another", async () => {
@@ -240,13 +251,14 @@ describe("SIGNALBOX_AGENT", () => {
     const server = await made.session({ name: "a" })
     const ada = await server.register("Ada", { project_key: made.repositoryPath })
     await reserve(ada, "src/**")
-    const named = { session: "x", agentName: "Ada" }
+    await server.register("Eve", { project_key: made.repositoryPath })
+    const named = { session: "a", agentName: "Ada" }
     expect(await edit(made, server.app, "src/a.ts", named)).toEqual(ALLOWED)
     expect(await edit(made, server.app, "src/a.ts", { ...named, agentName: "ada" })).toEqual(ALLOWED)
     const key = { projectKey: made.repositoryPath }
     expect(await edit(made, server.app, "src/a.ts", { ...named, ...key })).toEqual(ALLOWED)
     expect((await edit(made, server.app, "src/a.ts", { session: "y" })).exitCode).toBe(2)
-    await edit(made, server.app, "docs/b.md", { ...named, session: null })
+    await edit(made, server.app, "docs/b.md", named)
     await server.call("release-file-reservations", {
       agent_id: ada.id,
       coordination_project_id: ada.projectId,

@@ -26,6 +26,18 @@ function otherRepository(made: World, name = "other"): string {
   return path
 }
 
+/** Every folder on the way would be looked at, each in time that grows with what is above it. */
+const ENDLESS = "/x".repeat(500_000)
+
+test("a path too long to be opened is not looked for, be it a file's or the session's folder", async () => {
+  const [made, ada] = await agents("Ada")
+  const { app } = ada.session
+  expect(await edit(made, app, `${made.repositoryPath}${ENDLESS}`)).toEqual(ALLOWED)
+  expect(await edit(made, app, "a.ts", { folder: `${made.repositoryPath}${ENDLESS}` })).toEqual(ALLOWED)
+  expect(await sessionEvent(made, app, "mail", { folder: ENDLESS })).toEqual(ALLOWED)
+  expect(await heldIn(app)).toEqual([])
+})
+
 describe("a name is literal", () => {
   test.each([
     ["app/[id]/page.tsx", "app/i/page.tsx"],

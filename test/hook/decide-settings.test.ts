@@ -2,11 +2,12 @@
 
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { HOOK_SETTINGS_DEFAULT } from "../../src/hook/settings.ts"
+import { HOOK_SETTINGS_DEFAULT } from "../../src/config/hook-settings.ts"
 import {
   ALLOWED,
   commitAll,
   configure,
+  configureProject,
   edit,
   git,
   heldIn,
@@ -174,7 +175,7 @@ test("the project's file wins over the user's key by key", async () => {
   const { app } = ada.session
   const user = { hooks: { preEdit: { defaultMode: "exclusive", reservationDuration: 100 } } }
   writeFile(app.config.userConfigPath, JSON.stringify(user))
-  configure(made, { reservationDuration: 200 })
+  configureProject(made, { reservationDuration: 200 })
   await edit(made, app, "src/a.ts")
   expect(await heldIn(app)).toEqual(["src/a.ts exclusive 200"])
 })
@@ -187,6 +188,50 @@ test("a work tree's own file counts in it, at a session's start as before an edi
   git(made.repositoryPath, "worktree", "add", "--quiet", folder)
   writeFile(join(folder, ".signalbox.json"), JSON.stringify({ hooks: { preEdit: { enabled: false } } }))
   await reserve(ada, "src/**")
+  expect(toldBy(await edit(made, app, join(folder, "src/a.ts"), { folder }))).toContain("weakens")
   expect(await edit(made, app, join(folder, "src/a.ts"), { folder })).toEqual(ALLOWED)
   expect(await sessionEvent(made, app, "session-start", { folder })).toEqual(ALLOWED)
+})
+
+describe("a project's settings that are weaker than the defaults", () => {
+  const weakens = (key: string) =>
+    new RegExp(`^signalbox: .*\\.signalbox\\.json weakens hooks\\.preEdit\\.${key};`, "m")
+
+  test("are told once a session, before or beside an edit", async () => {
+    const [made, ada] = await agents("Ada")
+    const { app } = ada.session
+    configureProject(made, { enabled: false, ignorePatterns: ["**"] })
+    const text = toldBy(await edit(made, app, "src/a.ts"))
+    expect(text).toMatch(weakens("enabled"))
+    expect(text).toMatch(weakens("ignorePatterns"))
+    expect(await edit(made, app, "src/a.ts")).toEqual(ALLOWED)
+    expect(toldBy(await sessionEvent(made, app, "session-start", { session: "session-c" }))).toMatch(
+      weakens("enabled"),
+    )
+    expect(await edit(made, app, "src/a.ts", { session: "session-c" })).toEqual(ALLOWED)
+  })
+
+  test("are told of again when they became weaker, and after a block that left no room for them", async () => {
+    const [made, ada] = await agents("Ada")
+    const { app } = ada.session
+    await reserve(ada, "src/**")
+    configureProject(made, { reservationDuration: 1 })
+    const blocked = await edit(made, app, "src/a.ts")
+    expect([blocked.exitCode, blocked.stderr.includes("weakens")]).toEqual([2, false])
+    expect(toldBy(await edit(made, app, "docs/a.md"))).toMatch(weakens("reservationDuration"))
+    configureProject(made, { reservationDuration: 1, blockConflicts: false })
+    const text = toldBy(await edit(made, app, "src/a.ts"))
+    expect(text).toMatch(weakens("blockConflicts"))
+    expect(text).not.toMatch(weakens("reservationDuration"))
+  })
+
+  test("do not count against what the user's own file sets, which is told as well", async () => {
+    const [made, ada] = await agents("Ada")
+    const { app } = ada.session
+    await reserve(ada, "src/**")
+    configure(made, { enabled: true, blockConflicts: true, ignorePatterns: [] })
+    configureProject(made, { enabled: false, blockConflicts: false, ignorePatterns: ["src/**"] })
+    expect((await edit(made, app, "src/a.ts")).exitCode).toBe(2)
+    expect(toldBy(await edit(made, app, "docs/a.md"))).toContain("than your own")
+  })
 })

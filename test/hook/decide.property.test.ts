@@ -70,6 +70,7 @@ function anyRequest(made: World): fc.Arbitrary<HookRequest> {
     parentPid: fc.constantFrom(undefined, 0, 1, process.pid, 4_194_305, 9_999_999_999),
     namedSession: header,
     sessionId: header,
+    sessionClient: fc.constantFrom("claude-code", "gemini", undefined),
     agentName: header,
     projectKey: header,
   })

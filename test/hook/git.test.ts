@@ -31,7 +31,12 @@ function commitEvent(
   files: readonly string[],
   request: Partial<HookRequest> = {},
 ) {
-  return runHook(made, app, `${files.join("\n")}\n`, { client: "git", event, ...request })
+  return runHook(made, app, `${files.join("\n")}\n`, {
+    client: "git",
+    event,
+    sessionClient: "claude-code",
+    ...request,
+  })
 }
 
 describe("after a commit", () => {
@@ -89,10 +94,12 @@ describe("after a commit", () => {
   test("the agent that the environment names is the one", async () => {
     const [made, ada] = await agents("Ada")
     configure(made, on)
+    const eve = await ada.session.register("Eve")
     await reserve(ada, "a.ts")
-    const named = { agentName: "Ada", projectKey: "demo" }
+    await reserve(eve, "b.ts")
+    const named = { ...ADA, agentName: "Ada", projectKey: "demo" }
     await commitEvent(made, ada.session.app, "post-commit", ["a.ts"], named)
-    expect(await heldIn(ada.session.app)).toEqual([])
+    expect(await heldIn(ada.session.app)).toEqual(["b.ts exclusive 3600"])
   })
 
   test("what the hook reserved is released under the name it has in a work tree", async () => {
@@ -128,6 +135,22 @@ describe("after a commit", () => {
     await commitEvent(made, server.app, "post-commit", ["a.ts"], { parentPid: above.pid })
     expect(await heldIn(server.app)).toEqual([])
   })
+
+  test.skipIf(process.platform === "win32")(
+    "what another client told in the environment does not count below a nearer one",
+    async () => {
+      const [made, ada] = await agents("Ada")
+      const { app } = ada.session
+      configure(made, on)
+      await reserve(ada, "a.ts")
+      const above = await clientProcess("gemini")
+      await commitEvent(made, app, "post-commit", ["a.ts"], { ...ADA, parentPid: above.pid })
+      expect(await heldIn(app)).toHaveLength(1)
+      const own = { ...ADA, sessionClient: "gemini", parentPid: above.pid }
+      await commitEvent(made, app, "post-commit", ["a.ts"], own)
+      expect(await heldIn(app)).toEqual([])
+    },
+  )
 })
 
 describe("before a commit", () => {

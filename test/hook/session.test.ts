@@ -175,7 +175,7 @@ describe("mail", () => {
     const { messageId } = await send(ada, [bob], { ...args, subject: "Stop\nthe press" })
     const told = toldBy(await mail(made, bob))
     expect(told).toContain(text)
-    expect(told).toContain(`from Ada: "Stop the press" (message id ${messageId})`)
+    expect(told).toContain(`from Ada: "Stop ⏎ the press" (message id ${messageId})`)
     expect(await mail(made, bob)).toEqual(ALLOWED)
   })
 

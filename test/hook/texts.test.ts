@@ -3,12 +3,12 @@
 import { execFileSync } from "node:child_process"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import type { Agent } from "../../src/domain/agent.ts"
+import type { Agent } from "../../src/domain/coordination/agent.ts"
+import type { Reservation } from "../../src/domain/coordination/reservation.ts"
 import type { Repository } from "../../src/domain/project.ts"
-import type { Reservation } from "../../src/domain/reservation.ts"
 import { blockText, mailText, sharedText, warningText, welcomeText } from "../../src/hook/texts.ts"
-import type { ClaimConflict } from "../../src/operations/claims.ts"
-import type { WaitingMessage } from "../../src/store/messages.ts"
+import type { ClaimConflict } from "../../src/operations/coordination/claims.ts"
+import type { WaitingMessage } from "../../src/store/coordination/messages.ts"
 
 const NOW_MS = Date.parse("2026-03-10T12:00:00.000Z")
 const MINUTE_MS = 60_000
@@ -44,6 +44,7 @@ function held(changes: Partial<Reservation> = {}): Reservation {
     repositoryId: 1,
     agentId: 9,
     agentName: "Bob",
+    isPersons: false,
     pathPattern: "src/**",
     exclusive: true,
     reason: null,
@@ -66,12 +67,12 @@ describe("a refusal", () => {
   test("says file, holder, mode, time left, pattern and reason, then the offers", () => {
     expect(block([conflict("src/a.ts", { reason: "new\nlogin" })])).toBe(
       [
-        "signalbox blocked this edit: src/a.ts is reserved by Bob (exclusive, 1 h 30 min left, pattern src/**). Reason: new login.",
+        "signalbox blocked this edit: src/a.ts is reserved by Bob (exclusive, 1 h 30 min left, pattern src/**). Reason: new ⏎ login.",
         "You can:",
         "- message the holder: send-message to agent id 9 in project id 3",
         "- wait for the expiry: 2026-03-10T13:30:00.000Z (in 1 h 30 min)",
         "- work on another file",
-        '- only in an emergency, request an override: npx -y signalbox override /r/src/a.ts --agent Ada --reason "<why>"',
+        '- only in an emergency, request an override: signalbox override /r/src/a.ts --reason "<why>"',
       ].join("\n"),
     )
   })
@@ -116,7 +117,8 @@ describe("a refusal", () => {
         .filter((value) => !/^\/|\/\/|\/$/.test(value))
       fc.assert(
         fc.property(path, (file) => {
-          const [, words = ""] = /signalbox override (.*) --agent Ada/.exec(block([conflict(file)])) ?? []
+          const [, words = ""] =
+            /signalbox override (.*) --reason "<why>"$/m.exec(block([conflict(file)])) ?? []
           const script = `set -- ${words}; printf '%s\\n' "$@"`
           const given = execFileSync("sh", ["-c", script], { encoding: "utf8" }).trimEnd().split("\n")
           const [first] = given
@@ -132,7 +134,9 @@ describe("a refusal", () => {
 test("a warning is one line, says the facts and asks to write first", () => {
   const text = warningText([conflict("a.ts", { reason: "x\ny" }), conflict("b.ts")], NOW_MS)
   expect(text.split("\n")).toHaveLength(1)
-  expect(text).toContain("a.ts is reserved by Bob (exclusive, 1 h 30 min left, pattern src/**). Reason: x y")
+  expect(text).toContain(
+    "a.ts is reserved by Bob (exclusive, 1 h 30 min left, pattern src/**). Reason: x ⏎ y",
+  )
   expect(text).toContain("b.ts is reserved by Bob")
   expect(text).toContain("send-message")
 })
@@ -144,11 +148,12 @@ test("a line about sharing names each holder once and the longest time", () => {
     held({ agentName: "Bob" }),
   ]
   const text = sharedText("a\nb.ts", sharers, NOW_MS)
-  expect(text).toContain("a b.ts is also reserved by Bob, Eve (shared, 2 h left)")
+  expect(text).toContain("`a ⏎ b.ts` is also reserved by Bob, Eve (shared, 2 h left)")
 })
 
 describe("a welcome", () => {
-  const base = { claimant, isClaimed: true, others: [], unreadCount: 0, urgentCount: 0, nowMs: NOW_MS }
+  const unclaimed = { ...claimant, agent: { ...claimant.agent, isClaimed: false } }
+  const base = { claimant, others: [], unreadCount: 0, urgentCount: 0, nowMs: NOW_MS }
 
   test("is three short lines where nothing is held and no mail waits", () => {
     expect(welcomeText(base).split("\n")).toEqual([
@@ -159,13 +164,13 @@ describe("a welcome", () => {
   })
 
   test("asks an agent that never introduced itself to do so", () => {
-    expect(welcomeText({ ...base, isClaimed: false })).toContain("Call macro-start-session")
+    expect(welcomeText({ ...base, claimant: unclaimed })).toContain("Call macro-start-session")
   })
 
   test("lists at most eight reservations, each on one line, and counts the rest", () => {
     const others = Array.from({ length: 10 }, (_, index) => held({ pathPattern: `a\n${index}` }))
     const listed = (count: number) => welcomeText({ ...base, others: others.slice(0, count) })
-    expect(listed(8).match(/^- a \d: Bob, exclusive, 1 h 30 min left$/gm)).toHaveLength(8)
+    expect(listed(8).match(/^- `a ⏎ \d`: Bob, exclusive, 1 h 30 min left$/gm)).toHaveLength(8)
     expect(listed(8)).not.toContain("more")
     expect(listed(10)).toContain("- and 2 more: call list-file-reservations")
   })
@@ -195,7 +200,7 @@ describe("a line about mail", () => {
 
   test("names recipient, sender, subject and id, and the next call", () => {
     expect(mailText(agent, [waiting({ subject: "Stop\nnow" })])).toBe(
-      'signalbox: urgent mail for Ada from Bob: "Stop now" (message id 5). Call read-message.',
+      'signalbox: urgent mail for Ada from Bob: "Stop ⏎ now" (message id 5). Call read-message.',
     )
   })
 

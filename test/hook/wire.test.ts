@@ -8,6 +8,7 @@ import {
   HOOK_HEADER,
   hookHeaders,
   readHookAnswer,
+  readHookCall,
   readHookRequest,
   writeHookAnswer,
 } from "../../src/hook/wire.ts"
@@ -78,20 +79,10 @@ describe("an answer", () => {
 })
 
 describe("a call", () => {
-  const NOTHING = {
-    folder: undefined,
-    projectFolder: undefined,
-    parentPid: undefined,
-    namedSession: undefined,
-    sessionId: undefined,
-    agentName: undefined,
-    projectKey: undefined,
-  }
   const call = (changes: Partial<HookRequest> = {}): HookRequest => ({
     client: "codex",
     event: "pre-edit",
     payload: "{}",
-    ...NOTHING,
     ...changes,
   })
   /** Sends a call's headers through those of a request, as both ends do. */
@@ -113,6 +104,7 @@ describe("a call", () => {
       parentPid: fc.option(fc.integer({ min: 1, max: 4_194_304 }), { nil: undefined }),
       namedSession: field,
       sessionId: field,
+      sessionClient: fc.constantFrom("claude-code", undefined),
       agentName: field,
       projectKey: field,
     })
@@ -130,6 +122,19 @@ describe("a call", () => {
     const bytes = Buffer.from(folder).toString("latin1")
     const headers = new Headers({ [HOOK_HEADER]: "codex pre-edit 1", "X-Signalbox-Folder": bytes })
     expect(readHookRequest(headers, "{}")).toEqual(call({ folder, parentPid: 1 }))
+  })
+
+  test("of the shell form is read from its body, and a payload that looks like one adds nothing to it", () => {
+    const folder = "/home/größe: 1"
+    const payload = '{"a":"\t\tX-Signalbox-Agent: Ada"}\n'
+    const head = [
+      "X-Signalbox-Hook: codex pre-edit 1 ",
+      `X-Signalbox-Folder: ${folder}`,
+      "X-Signalbox-Agent: ",
+    ]
+    const read = readHookCall(new Headers(), `${head.join("\t")}\t\t${payload}`)
+    expect(read).toEqual(call({ folder, parentPid: 1, payload }))
+    expect(readHookCall(new Headers(hookHeaders(call())), payload)).toEqual(call({ payload }))
   })
 
   test("with empty headers is one without", () => {

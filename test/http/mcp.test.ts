@@ -2,11 +2,13 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport as FirstTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { describe, expect, onTestFinished, test } from "vitest"
+import { AGENT_ACTIVE_WINDOW_MS } from "../../src/config/limits.ts"
 import { OPERATIONS } from "../../src/operations/index.ts"
 import { RESOURCES } from "../../src/resources/index.ts"
 import { servedHttp } from "../../src/serve.ts"
+import { edit } from "../support/hook.ts"
 import { type HttpEntry, serveHttp } from "../support/http.ts"
-import { numberAfter, textAfter, type WorldOptions, world } from "../support/world.ts"
+import { numberAfter, type Session, textAfter, type WorldOptions, world } from "../support/world.ts"
 
 const REGISTER = { project_key: "demo", program: "test-program", model: "test-model" }
 const INITIALIZE = {
@@ -18,10 +20,13 @@ const INITIALIZE = {
 const ACCEPT = { accept: "application/json, text/event-stream" }
 
 async function entry(options: WorldOptions = {}): Promise<HttpEntry> {
-  const session = await world(options).session()
+  return entryOf(await world(options).session())
+}
+
+async function entryOf(session: Session): Promise<HttpEntry> {
   const served = servedHttp(session.app)
   onTestFinished(served.close)
-  return serveHttp(session, { makeHttp: (url) => served.makeHttp(url, () => {}) })
+  return serveHttp(session, { makeHttp: (url) => served.makeHttp({ url }) })
 }
 
 type Tool = (name: string, args: object) => Promise<{ text: string; isError: boolean }>
@@ -135,6 +140,25 @@ describe("whose session a call is", () => {
     const { id, text } = await http.key()
     expect(await sessionOf(http, text)).toBe(`http:${id}`)
     expect(await sessionOf(http, text, { "x-signalbox-session": "a-1" })).toBe(`http:${id}:a-1`)
+  })
+
+  test("stays its own when the client's hook tells of it later, and lives for as long as it is active", async () => {
+    const made = world()
+    const session = await made.session({ name: "beside" })
+    const http = await entryOf(session)
+    const client = await CLIENTS["the first SDK"](http, http.localKey, { "x-signalbox-session": "late" })
+    const ada = await client.tool("register-agent", { ...REGISTER, name_hint: "Ada" })
+    await edit(made, session.app, "a.ts", { session: "late" })
+    const inbox = { agent_name: "Ada", project_id: numberAfter(ada.text, "Project id") }
+    expect(await client.tool("fetch-inbox", inbox)).toMatchObject({ isError: false })
+    expect((await client.tool("register-agent", { ...REGISTER, name_hint: "Ada" })).text).toContain("resumed")
+    expect(await session.call("register-agent", { ...REGISTER, name_hint: "Ada" })).toContain(
+      "Ada is held by another live session",
+    )
+    made.advance(AGENT_ACTIVE_WINDOW_MS + 1)
+    expect(textAfter(await session.call("register-agent", { ...REGISTER, name_hint: "Ada" }), "Name")).toBe(
+      "Ada",
+    )
   })
 
   test("cannot have a name of any length or kind", async () => {

@@ -41,7 +41,7 @@ const PROBE = defineRoute({
 
 async function documentOf(product: boolean): Promise<Document> {
   const session = await world().session()
-  const makeHttp = (url: string) => servedHttp(session.app).makeHttp(url, () => {})
+  const makeHttp = (url: string) => servedHttp(session.app).makeHttp({ url })
   const http = await serveHttp(session, product ? { makeHttp } : { routes: [PROBE] })
   const reply = await http.send("/openapi.json", { key: null })
   expect(reply.headers["content-type"]).toBe("application/json")

@@ -21,10 +21,12 @@ const probe = (api: "memory" | "documentation" | "coordination", path: string, i
 const MEMORY = "/api/v1/memories/probe"
 const DOCUMENTATION = "/api/v1/documentation/probe"
 const COORDINATION = "/api/coordination/probe"
+const RESERVATIONS = "/api/coordination/file-reservations/probe"
 const ROUTES = [
   probe("memory", MEMORY, true),
   probe("documentation", DOCUMENTATION, true),
   probe("coordination", COORDINATION, false),
+  probe("coordination", RESERVATIONS, true),
 ]
 
 async function entry(options = { limits: true }): Promise<{ made: World; http: HttpEntry }> {
@@ -152,6 +154,21 @@ describe("requests to the documentation API", () => {
     expect(told(await http.send(DOCUMENTATION, { key: text })).limit).toBe(
       rates[`documentation_${plan}_per_minute`],
     )
+  })
+})
+
+describe("requests on reservations", () => {
+  test("are 600 a minute for a key of any plan, counted apart from tool calls, and told in the headers", async () => {
+    const { made, http } = await entry()
+    const { text } = await http.key({ plan: "enterprise" })
+    const first = await allowed(http, RESERVATIONS, text, 1)
+    expect(told(first)).toMatchObject({ limit: 600, remaining: 599 })
+    await allowed(http, RESERVATIONS, text, 599)
+    await refused(http, RESERVATIONS, text, 60)
+    expect(told(await allowed(http, COORDINATION, text, 1))).toMatchObject({ limit: 60, remaining: 60 })
+    await allowed(http, RESERVATIONS, (await http.key()).text, 1)
+    made.advance(MINUTE_MS)
+    await allowed(http, RESERVATIONS, text, 1)
   })
 })
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest"
 import * as z from "zod"
 import { AppError, type ErrorCode, invalid } from "../../src/errors.ts"
 import { defineRoute, type RawRoute } from "../../src/http/route.ts"
+import { sessionOf } from "../../src/operations/coordination/sessions.ts"
 import { allKeys, revokeKeyById } from "../../src/operations/keys.ts"
 import {
   expectCommonHeaders,
@@ -58,10 +59,14 @@ const WHO = defineRoute({
   method: "GET",
   path: "/api/coordination/who",
   api: "coordination",
-  run: async ({ app, key }) => ({
-    status: 200,
-    body: { key: key.id, scopes: key.scopes, configured: app.config.apiKey, session: app.session },
-  }),
+  run: async (context) => {
+    const { caller, key } = context
+    const { surface, folder } = caller
+    return {
+      status: 200,
+      body: { key: key.id, scopes: key.scopes, surface, folder, session: sessionOf(context) },
+    }
+  },
 })
 const RAW: RawRoute = {
   ...common,
@@ -317,11 +322,14 @@ describe("the key", () => {
   test("that was made here is let in, and its own view of the app is what the route gets", async () => {
     const http = await entry()
     const { id, text } = await http.key({ scopes: ["repo:7:memory"] })
-    expect((await who(http, text)).json).toMatchObject({
+    const reply = await who(http, text)
+    expect(reply.json).toMatchObject({
       key: id,
       scopes: ["repo:7:memory"],
-      configured: text,
+      surface: "http",
+      session: `http:${id}`,
     })
+    expect(reply.json).not.toHaveProperty("folder")
   })
 
   test("may stand after `bearer` in any case", async () => {

@@ -1,8 +1,8 @@
 import { connect } from "node:net"
 import { describe, expect, test } from "vitest"
 import * as z from "zod"
+import { BODY_BYTES_MAX, HOOK_BODY_BYTES_MAX } from "../../src/config/limits.ts"
 import { defineRoute, type RawRoute } from "../../src/http/route.ts"
-import { BODY_BYTES_MAX, HOOK_BODY_BYTES_MAX } from "../../src/limits.ts"
 import {
   expectCommonHeaders,
   type HttpEntry,

@@ -3,10 +3,10 @@
 import { readFileSync } from "node:fs"
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { withoutData } from "../../src/domain/encoded-data.ts"
+import { withoutData } from "../../src/domain/documentation/encoded-data.ts"
 import { createWordpiece } from "../../src/embed/wordpiece.ts"
 import { CHUNK_PIECES, chunkOutline } from "../../src/indexing/chunks.ts"
-import { readMarkdown } from "../../src/indexing/markdown.ts"
+import { readMarkdown } from "../../src/indexing/readers/markdown.ts"
 
 const wordpiece = createWordpiece(
   readFileSync(new URL("../../model/tokenizer.json", import.meta.url), "utf8"),

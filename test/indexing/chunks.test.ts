@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest"
 import { CHUNK_PIECES, chunkOutline } from "../../src/indexing/chunks.ts"
-import { readMarkdown } from "../../src/indexing/markdown.ts"
+import { readMarkdown } from "../../src/indexing/readers/markdown.ts"
 
 const countWords = (text: string) => text.match(/\S+/g)?.length ?? 0
 const outlineOf = (lines: readonly string[]) => readMarkdown(lines.join("\n"), { isMdx: false })

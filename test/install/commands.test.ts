@@ -1,17 +1,23 @@
 /** `signalbox install` and `uninstall` as commands: which clients, where, and what is printed. */
 
-import { existsSync, mkdirSync } from "node:fs"
-import { join } from "node:path"
+import { existsSync, mkdirSync, statSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { afterEach, expect, test, vi } from "vitest"
 import { installCommand, uninstallCommand } from "../../src/commands/install.ts"
-import { type Config, readConfig } from "../../src/config.ts"
-import { packageFile } from "../../src/package-root.ts"
+import { type Config, readConfig } from "../../src/config/config.ts"
+import { packageFile } from "../../src/runtime/package-root.ts"
 import { createMachine, type TestMachine } from "./support.ts"
+
+const packageFolder = dirname(packageFile("package.json"))
+const around = dirname(packageFolder)
 
 // Copying the hook needs a built package; what is about settings alone does not.
 const hasHook = existsSync(packageFile("dist/hook.sh")) && existsSync(packageFile("dist/hook.cjs"))
 
-afterEach(() => vi.restoreAllMocks())
+afterEach(() => {
+  vi.unstubAllEnvs()
+  vi.restoreAllMocks()
+})
 
 function createUser(): { machine: TestMachine; config: Config; printed: () => string } {
   const machine = createMachine()
@@ -48,6 +54,40 @@ test("without a name those clients are installed that are found, and uninstalled
   expect(printed()).toBe("Nothing is installed.\n")
 })
 
+test("the launcher comes with the first client and goes with the last", async () => {
+  const { machine, config } = createUser()
+  const { launcher } = machine.machine
+  await installCommand(config, ["cursor"], { hook: false, dryRun: true }, machine.machine)
+  expect(existsSync(launcher)).toBe(false)
+  await installCommand(config, ["cursor", "kiro"], { hook: false }, machine.machine)
+  expect(statSync(launcher).mode & 0o777).toBe(0o700)
+  await uninstallCommand(config, ["cursor"], {}, machine.machine)
+  expect(existsSync(launcher)).toBe(true)
+  await uninstallCommand(config, [], {}, machine.machine)
+  expect(existsSync(dirname(launcher))).toBe(false)
+})
+
+// In the root of the file system there is no folder around the clone that could be a project.
+test.skipIf(dirname(around) === around)(
+  "a package of the project around is not installed, a clone is",
+  async () => {
+    const { machine, config } = createUser()
+    vi.stubEnv("HOME", machine.home)
+    const before = machine.tree()
+    const from = (workingFolder: string) =>
+      installCommand({ ...config, workingFolder }, ["cursor"], { hook: false }, machine.machine)
+    await expect(from(around)).rejects.toMatchObject({
+      code: "refused",
+      message: expect.stringContaining(`the project around the current folder (${packageFolder})`),
+      hint: expect.stringContaining("`cd ~ && npx -y signalbox install`"),
+    })
+    expect(machine.tree()).toEqual(before)
+    expect(existsSync(machine.machine.launcher)).toBe(false)
+    await from(join(packageFolder, "src"))
+    expect(existsSync(machine.machine.launcher)).toBe(true)
+  },
+)
+
 test("one scope can be uninstalled alone", async () => {
   const { machine, config } = createUser()
   for (const scope of ["user", "project"]) {
@@ -83,6 +123,22 @@ test("the failure of one client does not stop the others, and fails the command 
   await expect(command).rejects.toThrow("not everything could be done for Gemini CLI")
   expect(printed()).toMatch(/settings\.json:1 is no valid JSON(.*\n)+.*Cursor\S* .*\n.*created/)
   expect(existsSync(join(machine.home, ".cursor", "mcp.json"))).toBe(true)
+})
+
+test.each([
+  ["is no TOML", "model = 'x'\n[mcp_servers\n", /config\.toml:2 is no valid TOML \(.+\)\. Correct the file/],
+  ["is an array of tables", "[[mcp_servers]]\nname = 'x'\n", /config\.toml:1 has no place for/],
+  ["is nested without end", `${Array(20_000).fill("a").join(".")} = 1\n`, /nested too deeply to be edited/],
+])("a config.toml that %s is left as it is, with a reason and no stack", async (_, text, reason) => {
+  const { machine, config, printed } = createUser()
+  const path = join(machine.home, ".codex", "config.toml")
+  machine.write(path, text)
+  const command = installCommand(config, ["codex"], { hook: false }, machine.machine)
+  await expect(command).rejects.toMatchObject({ code: "unavailable" })
+  const output = printed()
+  expect(output).toMatch(reason)
+  expect(output).not.toMatch(/^\s+at /m)
+  expect(machine.read(path)).toBe(text)
 })
 
 test.each<[string, string[], object, string]>([

@@ -7,14 +7,14 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
-  unlinkSync,
   writeFileSync,
 } from "node:fs"
 import { dirname, join } from "node:path"
+import { parse } from "jsonc-parser"
 import { describe, expect, test } from "vitest"
+import { remove } from "../../scripts/removal.ts"
 import { CLIENTS } from "../../src/install/catalogue.ts"
 import { findClients } from "../../src/install/install.ts"
 import { readManifest } from "../../src/install/manifest.ts"
@@ -55,7 +55,7 @@ describe("a backup", () => {
     const path = join(machine.home, ".cursor", "mcp.json")
     machine.write(path, SETTINGS)
     machine.install("cursor", "user", { roles: ["mcp"] })
-    if (state === "gone") unlinkSync(`${path}.signalbox.bak`)
+    if (state === "gone") remove(`${path}.signalbox.bak`)
     else writeFileSync(`${path}.signalbox.bak`, "{}")
     machine.uninstall("cursor", "user")
     expect(JSON.parse(machine.read(path))).toEqual(JSON.parse(SETTINGS))
@@ -100,7 +100,7 @@ describe("a change of the user's", () => {
     const machine = createMachine()
     machine.write(join(machine.home, ".cursor", "mcp.json"), SETTINGS)
     machine.install("cursor", "user")
-    rmSync(join(machine.home, ".cursor"), { recursive: true })
+    remove(join(machine.home, ".cursor"))
     const before = machine.tree()
     expect(machine.uninstall("cursor", "user")).toEqual([])
     expect(machine.tree()).toEqual(before)
@@ -147,7 +147,7 @@ describe("a settings file", () => {
     symlinkSync(target, link)
     machine.install("cursor", "user", { roles: ["mcp"] })
     expect(lstatSync(link).isSymbolicLink()).toBe(true)
-    expect(machine.read(target)).toContain("npx")
+    expect(machine.read(target)).toContain(machine.machine.launcher)
     expect(statSync(target).mode & 0o777).toBe(0o600)
     machine.uninstall("cursor", "user")
     expect(machine.read(target)).toBe(SETTINGS)
@@ -201,10 +201,41 @@ describe("a settings file", () => {
     const machine = createMachine()
     machine.write(join(machine.home, ".cursor", "mcp.json"), SETTINGS)
     machine.install("cursor", "user")
-    rmSync(join(machine.dataFolder, "install.json"))
+    remove(join(machine.dataFolder, "install.json"))
     machine.uninstall("cursor", "user")
     expect(JSON.parse(machine.read(join(machine.home, ".cursor", "mcp.json")))).toEqual(JSON.parse(SETTINGS))
     expect(machine.read(join(machine.home, ".cursor", "hooks.json"))).not.toContain("signalbox")
+  })
+})
+
+describe("a server that an earlier version wrote", () => {
+  test.each([
+    [
+      "on one line",
+      `{"mcpServers":{"signalbox":{"command":"npx","args":["-y","signalbox"],"env":{"A":"b"}}}}`,
+    ],
+    [
+      "on several, with remarks",
+      `{\n  "mcpServers": {\n    "signalbox": {\n      // mine\n      "command": "npx",\n      "args": [\n        "-y",\n        "signalbox"\n      ],\n      "env": { "A": "b" }\n    }\n  }\n}\n`,
+    ],
+    ["without a list", `{"mcpServers":{"signalbox":{"env":{"A":"b"},"command":["npx","-y","signalbox"]}}}`],
+  ])("is started by the launcher from then on, and keeps what else it holds: %s", (_, text) => {
+    const machine = createMachine()
+    const path = join(machine.home, ".cursor", "mcp.json")
+    machine.write(path, text)
+    const outcomes = () => machine.install("cursor", "user", { roles: ["mcp"] }).map(({ action }) => action)
+    expect(outcomes()).toEqual(["changed"])
+    const changed = machine.read(path)
+    expect(parse(changed).mcpServers.signalbox).toEqual({
+      command: machine.machine.launcher,
+      args: [],
+      env: { A: "b" },
+    })
+    expect(changed.includes("// mine")).toBe(text.includes("// mine"))
+    expect(changed.includes("\n")).toBe(text.includes("\n"))
+    expect(outcomes()).toEqual(["unchanged"])
+    machine.uninstall("cursor", "user")
+    expect(machine.read(path)).toBe(text)
   })
 })
 
@@ -257,10 +288,14 @@ describe("new files", () => {
   test("of a client on Windows use its own commands, those in a project the common ones", () => {
     const machine = createMachine("win32", { APPDATA: "/appdata" })
     machine.install("claude-code", "user")
-    expect(machine.read(join(machine.home, ".claude.json"))).toContain(`"cmd"`)
+    const { mcpServers } = JSON.parse(machine.read(join(machine.home, ".claude.json")))
+    expect(mcpServers.signalbox).toMatchObject({
+      command: "C:\\Windows\\System32\\cmd.exe",
+      args: ["/c", machine.machine.launcher],
+    })
     expect(machine.read(join(machine.home, ".claude", "settings.json"))).toContain("LOCALAPPDATA")
     machine.install("claude-code", "project")
-    expect(machine.read(join(machine.project, ".mcp.json"))).not.toContain(`"cmd"`)
+    expect(machine.read(join(machine.project, ".mcp.json"))).not.toContain("cmd")
     expect(machine.read(join(machine.project, ".claude", "settings.json"))).not.toContain("LOCALAPPDATA")
     machine.install("codex", "project")
     const codex = readFileSync(join(machine.project, ".codex", "hooks.json"), "utf8")

@@ -24,6 +24,12 @@ function insert(text: string, value: number): string {
   return insertChild(text, parseObject(text, "a.json"), { key: "new", value })
 }
 
+test.each(["[", '{"a":'])("a file that is nested without end is refused by its line: %s", (piece) => {
+  const text = `{\n  "a": ${piece.repeat(100_000)}`
+  expect(() => parseObject(text, "a.json")).toThrow("a.json:2 is nested more than 100 levels deep")
+  expect(() => parseObject(`{"a":${"[".repeat(99)}${"]".repeat(99)}}`, "a.json")).not.toThrow()
+})
+
 describe("a child is inserted", () => {
   test.each([
     ["in line", `{"a":1}`, `{"a":1,"new":2}`],
@@ -108,7 +114,7 @@ describe("what is there already", () => {
   test("a server of our name that starts something else stays, when adding and when removing", () => {
     const text = JSON.stringify({ mcpServers: { signalbox: { command: "node", args: ["/my/fork.js"] } } })
     expect(EDIT.add(text).leftAlone).toEqual([
-      `"signalbox" on line 1 is not as we write it, so it stays as it is`,
+      `"signalbox" on line 1 is not as we write it, so it stays as it is. What starts a program by its name, or by npx, can start one that a project ships in its node_modules/.bin.`,
     ])
     expect(parse(EDIT.add(text).text).mcpServers).toEqual(parse(text).mcpServers)
     const removal = EDIT.remove(text, { containers: [], isCreated: false })

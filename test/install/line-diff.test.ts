@@ -1,12 +1,12 @@
 /** The difference of two texts, held against `diff -u` itself. */
 
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import fc from "fast-check"
-import { expect, onTestFinished, test } from "vitest"
+import { expect, test } from "vitest"
 import { lineDiff } from "../../src/install/line-diff.ts"
+import { temporaryFolder } from "../support/temporary-folder.ts"
 
 test("changes are shown with three lines around them", () => {
   const before = "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
@@ -28,9 +28,23 @@ test("a missing last line break is said", () => {
   )
 })
 
+test("a file in which too many lines differ is replaced as a whole", () => {
+  const numbers = Array.from({ length: 3_000 }, (_, index) => index)
+  const before = numbers.map((index) => `a${index}\n`).join("")
+  const after = numbers.map((index) => `b${index}`).join("\n")
+  const lines = lineDiff("a", before, after).split("\n")
+  expect(lines.slice(0, 4)).toEqual(["--- a", "+++ a", "@@ -1,3000 +1,3000 @@", "-a0"])
+  expect(lines.slice(3_002, 3_004)).toEqual(["-a2999", "+b0"])
+  expect(lines.slice(-2)).toEqual(["+b2999", "\\ No newline at end of file"])
+  expect(lineDiff("a", "", before).split("\n").slice(2, 4)).toEqual(["@@ -0,0 +1,3000 @@", "+a0"])
+})
+
+test("a path stands there as it is", () => {
+  expect(lineDiff('/home/jörg/my "settings"', "1\n", "2\n")).toMatch(/^--- \/home\/jörg\/my "settings"\n/)
+})
+
 test("patch makes the one text of the other", () => {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-diff-"))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
   const line = fc.constantFrom("a", "b", "c", "{", "}", "")
   const text = fc.array(line, { maxLength: 25 }).map((lines) => lines.map((one) => `${one}\n`).join(""))
   fc.assert(

@@ -23,7 +23,8 @@ const LAYOUTS: Record<string, (text: string | undefined, file: SettingsFile) => 
   "as users have it": (text) => text,
   "with CRLF": (text) => text?.replaceAll("\n", "\r\n"),
   "with tabs": (text, { form }) => (form === "json" ? text?.replace(/^ +/gm, "\t") : text),
-  "with a byte order mark": (text, { form }) => (form === "json" ? text && `\ufeff${text}` : text),
+  "with a byte order mark": (text, { form }) =>
+    form === "json" || form === "toml" ? text && `\ufeff${text}` : text,
   "without a last line break": (text) => text?.trimEnd(),
   "with line breaks at the end": (text) => text && `${text.trimEnd()}\n\n\n`,
   "as an empty object": (_, { form }) => (form === "json" ? "{}" : undefined),
@@ -46,7 +47,7 @@ function writeLayout(machine: TestMachine, client: string, scope: Scope, layout:
 }
 
 function parsed(file: SettingsFile, text: string): unknown {
-  if (file.form === "toml") return parseToml(text)
+  if (file.form === "toml") return parseToml(text.replace(/^\ufeff/, ""))
   return parseJsonc(text.replace(/^\ufeff/, ""), [], { allowTrailingComma: true }) ?? {}
 }
 
@@ -147,9 +148,12 @@ describe.each(PLACES)("%s in %s scope", (client, scope) => {
     expect(machine.tree()).toEqual(original)
   })
 
-  test("writes no path of this machine", () => {
+  test("writes no path of this machine but, for the user alone, that of the launcher", () => {
     const machine = createMachine()
-    for (const { path } of machine.install(client, scope))
-      expect(machine.read(path)).not.toContain(machine.home)
+    const { launcher } = machine.machine
+    for (const { path } of machine.install(client, scope)) {
+      const text = scope === "user" ? machine.read(path).replace(launcher, "") : machine.read(path)
+      expect(text).not.toContain(machine.home)
+    }
   })
 })

@@ -1,42 +1,37 @@
 /** A machine of its own for each test: an empty home, a git repository in it, and ways to install there. */
 
-import { execFileSync } from "node:child_process"
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs"
-import { tmpdir } from "node:os"
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
-import { onTestFinished } from "vitest"
+import { remove } from "../../scripts/removal.ts"
 import { clientNamed } from "../../src/install/catalogue.ts"
 import { ROLES, type Role, type SettingsFile } from "../../src/install/client.ts"
 import { installClient } from "../../src/install/install.ts"
 import type { Outcome } from "../../src/install/outcome.ts"
 import type { Machine, Place, Scope } from "../../src/install/place.ts"
 import { uninstallClient } from "../../src/install/uninstall.ts"
+import { launcherPath } from "../../src/runtime/launcher.ts"
+import { initRepository } from "../support/templates.ts"
+import { temporaryFolder } from "../support/temporary-folder.ts"
 
-export interface Choice {
+interface Choice {
   roles?: Role[]
   isDryRun?: boolean
 }
 
 export class TestMachine {
-  readonly home = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-install-")))
+  readonly home = temporaryFolder()
   readonly project = join(this.home, "work", "project")
   readonly dataFolder = join(this.home, "data", "signalbox")
   readonly machine: Machine
 
   constructor(platform: NodeJS.Platform, env: Record<string, string>) {
-    this.machine = { home: this.home, platform, env }
+    const launcher = launcherPath(this.dataFolder, platform)
+    this.machine = { home: this.home, platform, env, launcher }
     mkdirSync(this.project, { recursive: true })
     mkdirSync(this.dataFolder, { recursive: true })
-    execFileSync("git", ["init", "--quiet", "--template=", this.project])
+    initRepository(this.project)
+    // As git makes it where it has no templates.
+    remove(join(this.project, ".git", "hooks"))
   }
 
   place(scope: Scope): Place {
@@ -75,7 +70,9 @@ export class TestMachine {
       paths
         .filter((path) => !isOwn(path) && !isGit(path))
         .map((path) => {
-          const facts = statSync(path)
+          const facts = statSync(path, { throwIfNoEntry: false })
+          if (facts === undefined)
+            return [relative(this.home, path), `link to nothing: ${readlinkSync(path)}`]
           const content = facts.isFile() ? readFileSync(path, "latin1") : "folder"
           return [relative(this.home, path), `${(facts.mode & 0o777).toString(8)} ${content}`]
         }),
@@ -92,7 +89,5 @@ export function createMachine(
   platform: NodeJS.Platform = "linux",
   env: Record<string, string> = {},
 ): TestMachine {
-  const machine = new TestMachine(platform, env)
-  onTestFinished(() => rmSync(machine.home, { recursive: true, force: true }))
-  return machine
+  return new TestMachine(platform, env)
 }

@@ -11,8 +11,10 @@ const FILE: TomlSettings = {
   path: "config.toml",
   role: "mcp",
   table: ["mcp_servers", "signalbox"],
-  lines: [`command = "npx"`, `args = ["-y", "signalbox"]`, "startup_timeout_sec = 60"],
+  lines: [`command = "/data/signalbox/bin/signalbox"`, "args = []", "startup_timeout_sec = 60"],
 }
+/** What earlier versions wrote. */
+const FORMER = `command = "npx"\nargs = ["-y", "signalbox"]`
 const EDIT = tomlEdit(FILE)
 const KEPT = { containers: [], isCreated: false }
 
@@ -47,24 +49,83 @@ test("what only looks like our table is not cut", () => {
 
 test("a table of our name that starts something else stays", () => {
   const text = `[mcp_servers.signalbox]\ncommand = "mine"\n`
-  const reason = "[mcp_servers.signalbox] is not as we write it, so it stays as it is"
+  const reason =
+    "[mcp_servers.signalbox] is not as we write it, so it stays as it is. What starts a program by its name, or by npx, can start one that a project ships in its node_modules/.bin."
   expect(EDIT.add(text)).toEqual({ text, leftAlone: [reason], containers: [] })
   expect(EDIT.remove(text, KEPT)).toEqual({ text, leftAlone: [reason] })
 })
 
-describe("a text that cannot be edited is refused", () => {
+describe("a table of an earlier version", () => {
   test.each([
-    ["a = 1\nb = = 2", "config.toml:2 is no valid TOML"],
-    [`mcp_servers = { docs = { command = "x" } }`, "has no place for [mcp_servers.signalbox]"],
-    [`mcp_servers = "none"`, "has no place for [mcp_servers.signalbox]"],
-  ])("%j", (text, message) => {
-    expect(() => EDIT.add(text)).toThrow(message)
+    ["as it was written", `# Added\n[mcp_servers.signalbox]\n${FORMER}\nstartup_timeout_sec = 60\n`],
+    ["with CRLF", `[mcp_servers.signalbox]\r\n${FORMER.replace("\n", "\r\n")}\r\n`],
+    ["below a quoted header", `a = 1\n[ mcp_servers . "signalbox" ] # ours\n${FORMER}\n[b]\ncommand = 1\n`],
+    [
+      "with the client's own tables",
+      `[mcp_servers.signalbox]\n${FORMER}\n[mcp_servers.signalbox.tools.a]\ncommand = "a"\n`,
+    ],
+  ])("starts as this one does from then on, and is otherwise as it was: %s", (_, text) => {
+    const [command = "", args = ""] = FILE.lines
+    const wanted = text.replace(/command = "npx"/, command).replace(`args = ["-y", "signalbox"]`, args)
+    expect(EDIT.add(text)).toEqual({ text: wanted, leftAlone: [], containers: [] })
+    expect(EDIT.add(wanted).text).toBe(wanted)
   })
 
-  test("when our table is written inline by hand", () => {
-    const text = `mcp_servers = { signalbox = { command = "npx", args = ["-y", "signalbox"] } }`
-    expect(() => EDIT.remove(text, KEPT)).toThrow("in a form that cannot be cut out")
+  test("is cut out as it stands", () => {
+    expect(EDIT.remove(`a = 1\n[mcp_servers.signalbox]\n${FORMER}\n`, KEPT).text).toBe("a = 1\n")
   })
+})
+
+describe("a text that cannot be edited is refused with its line and what to do", () => {
+  const NO_PLACE = "has no place for [mcp_servers.signalbox]: mcp_servers is written in a form that"
+  test.each([
+    ["a = 1\nb = = 2", "config.toml:2 is no valid TOML"],
+    ["a = 1\na = 2", "config.toml:2 is no valid TOML"],
+    ["a = 1\r\n\r\n[b]\r\n[b]\n", "config.toml:4 is no valid TOML"],
+    ["a = 1\rb = 2", "config.toml:1 is no valid TOML"],
+    [`a = """`, "config.toml:1 is no valid TOML"],
+    ["[mcp_servers.signalbox", "config.toml:1 is no valid TOML"],
+    [`a = ${"[".repeat(50_000)}`, "config.toml:1 is no valid TOML"],
+    [`a = 1\nmcp_servers = { docs = { command = "x" } }`, `config.toml:2 ${NO_PLACE}`],
+    [`mcp_servers = "none"`, `config.toml:1 ${NO_PLACE}`],
+    [`mcp_servers = 1979-05-27`, `config.toml:1 ${NO_PLACE}`],
+    [`mcp_servers = []`, `config.toml:1 ${NO_PLACE}`],
+    [`# one\n\n[[mcp_servers]]\nname = "x"`, `config.toml:3 ${NO_PLACE}`],
+    [`[[mcp_servers]]\n[mcp_servers.signalbox]\n${FORMER}`, `config.toml:1 ${NO_PLACE}`],
+  ])("%j", (text, message) => {
+    expect(() => EDIT.add(text)).toThrow(invalidWith(message))
+  })
+
+  test.each([
+    `[a]\n[mcp_servers]\nsignalbox = { command = "npx", args = ["-y", "signalbox"] }`,
+    `a = 1\nmcp_servers.signalbox.command = "npx"\nmcp_servers.signalbox.args = ["-y", "signalbox"]`,
+    `a = 1\nmcp_servers = { signalbox = { command = "npx", args = ["-y", "signalbox"] } }`,
+    `[a]\n[mcp_servers]\nsignalbox.command = "npx"\nsignalbox.args = ["-y", "signalbox"]`,
+  ])("when our table is written inline or with dots by hand: %j", (text) => {
+    const held = "config.toml:2 holds [mcp_servers.signalbox] in a form that cannot be"
+    expect(() => EDIT.remove(text, KEPT)).toThrow(invalidWith(`${held} cut out`))
+    expect(() => EDIT.add(text)).toThrow(invalidWith(`${held} changed`))
+  })
+
+  function invalidWith(message: string) {
+    return expect.objectContaining({
+      code: "invalid",
+      message: expect.stringContaining(message),
+      hint: expect.stringMatching(/^[A-Z].*\S$/),
+    })
+  }
+})
+
+test.each([
+  "big = 9223372036854775807\n",
+  "at = 1979-05-27T07:32:00Z\nday = 1979-05-27\ntime = 07:32:00\nno = nan\n",
+  "a = 1\r\nb = 2\nc = 3\r\n",
+  "a.b.c = 1\n[[d]]\n[[d]]\n[d.e]\n",
+  `__proto__ = 1\nconstructor.x = 1\n"" = 2\n`,
+])("a table is added to what is odd and valid, and taken out again: %j", (text) => {
+  const added = EDIT.add(text).text
+  expect(added.startsWith(text)).toBe(true)
+  expect(EDIT.remove(added, KEPT).text).toBe(text)
 })
 
 test("for any settings, removing what was added gives back the text", () => {

@@ -1,20 +1,19 @@
 import { Client } from "@modelcontextprotocol/client"
 import { InMemoryTransport } from "@modelcontextprotocol/server"
 import { describe, expect, onTestFinished, test } from "vitest"
-import { createLog } from "../../src/log.ts"
 import { createServer } from "../../src/mcp/server.ts"
+import type { Call } from "../../src/operations/caller.ts"
 import { OPERATIONS } from "../../src/operations/index.ts"
 import { RESOURCES } from "../../src/resources/index.ts"
-import { type Session, world } from "../support/world.ts"
+import { createLog } from "../../src/runtime/log.ts"
+import { world } from "../support/world.ts"
 
 /** A client before a server whose app cannot be opened, or breaks, with what it logs. */
-async function brokenServer(
-  app: () => Promise<Session["app"]>,
-): Promise<{ client: Client; logged: string[] }> {
+async function brokenServer(call: () => Promise<Call>): Promise<{ client: Client; logged: string[] }> {
   const logged: string[] = []
   const log = createLog("error", (line) => logged.push(line))
   const parts = { operations: OPERATIONS, resources: RESOURCES, instructions: "Read this.", version: "1.2.3" }
-  const server = createServer({ ...parts, log, app })
+  const server = createServer({ ...parts, log, call })
   const client = new Client({ name: "test", version: "1.0.0" })
   const [ours, theirs] = InMemoryTransport.createLinkedPair()
   await Promise.all([server.connect(ours), client.connect(theirs)])
@@ -86,7 +85,7 @@ describe("a failed call", () => {
     const { client } = await brokenServer(async () => {
       tries += 1
       if (tries === 1) throw new Error("busy")
-      return session.app
+      return session
     })
     const call = { name: "list-agents", arguments: { project_key: "demo" } }
     expect(JSON.stringify(await client.callTool(call))).toContain("an internal error")

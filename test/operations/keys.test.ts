@@ -23,10 +23,11 @@ async function makeKey(session: Session, scopes: string[], request: Partial<KeyR
 /** A world with one agent under the local key, and a way to open sessions under keys of given scopes. */
 async function keyRoom() {
   const made = world()
-  const local = await made.session()
+  const local = await made.session({ name: "one" })
   const ada = await local.register("Ada")
+  // Whatever the key, an agent acts in its own session only.
   const withScopes = async (...scopes: string[]) =>
-    made.session({ apiKey: (await makeKey(local, scopes)).text })
+    made.session({ name: "one", apiKey: (await makeKey(local, scopes)).text })
   return { made, local, ada, withScopes }
 }
 
@@ -198,6 +199,24 @@ describe("scopes", () => {
       "project:second:coordination",
     )
     await session.read("agents", { project_key: "demo" })
+  })
+
+  test("are refused without a word of the folders and the names that they may not see", async () => {
+    const { made, local, withScopes } = await keyRoom()
+    const folder = await local.register("Ann", { project_key: made.repositoryPath })
+    const named = await local.register("Abe", { project_key: "secret" })
+    const session = await withScopes("project:other:coordination")
+    const texts = [await session.fail("list-agents", { project_key: made.repositoryPath })]
+    for (const agent of [folder, named]) {
+      texts.push(await session.fail("fetch-inbox", { project_id: agent.projectId, agent_name: agent.name }))
+      texts.push(await session.fail("reserve-file-paths", reserveIn(agent, agent.repositoryId)))
+    }
+    for (const text of texts) {
+      expect(text).toContain(
+        `required scope: project:{project_key}:coordination or repo:${folder.repositoryId}`,
+      )
+      expect(text).not.toMatch(/secret|Ann|Abe|\/repository/)
+    }
   })
 
   test("of a project create that project only", async () => {

@@ -78,8 +78,6 @@ const CLIENTS: [string, (where: Place) => Promise<AnyClient>, string | undefined
   ["the v2 client in the era of 2026-07-28", (where) => modernClient(where, { pin: "2026-07-28" }), "modern"],
 ]
 
-/** Calls every tool once, in the order in which two agents would; returns the names of those called. */
-
 async function callMemoryTools(call: (name: string, args: Record<string, unknown>) => Promise<string>) {
   const created = await call("create-memory", { content: "The login form keeps its cookies for a week." })
   const memory_id = textAfter(created, "Memory id")
@@ -94,6 +92,7 @@ async function callMemoryTools(call: (name: string, args: Record<string, unknown
   await call("delete-memory", { memory_id })
 }
 
+/** Calls every tool once, in the order in which two agents would; returns the names of those called. */
 async function callEveryTool(client: AnyClient): Promise<Set<string>> {
   const called = new Set<string>()
   const call = (name: string, args: Record<string, unknown>) => {

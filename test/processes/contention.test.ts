@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { compilePattern, overlap } from "../../src/domain/glob.ts"
+import { compilePattern, overlap } from "../../src/domain/glob/glob.ts"
 import { COMMON_WORD, covers, Journal, PATHS, PATTERNS, seeded, Worker } from "../support/contested-work.ts"
 import { RecordedHistory, shareByEngine, shareByMinimatch } from "../support/recorded-history.ts"
 import { place, type RegisteredAgent, ServerProcess } from "../support/server-process.ts"

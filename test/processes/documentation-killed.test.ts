@@ -4,8 +4,9 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { TestRepository } from "../git/support.ts"
-import { type Dump, expectSound, indexOf, newFolder, openIndex } from "../support/documentation-index.ts"
+import { type Dump, expectSound, indexOf, openIndex } from "../support/documentation-index.ts"
 import type { IndexingErrand, IndexingOutcome, Moment } from "../support/documentation-process.ts"
+import { temporaryFolder } from "../support/temporary-folder.ts"
 
 const SCRIPT = fileURLToPath(new URL("../support/documentation-process.ts", import.meta.url))
 /** More than is stored, and than is embedded, at once. */
@@ -73,14 +74,14 @@ interface Stage {
 }
 
 function copyOf(path: string): string {
-  const copy = join(newFolder(), "signalbox.db")
+  const copy = join(temporaryFolder(), "signalbox.db")
   copyFileSync(path, copy)
   return copy
 }
 
 async function stageOf(before: string, id: number): Promise<Stage> {
   const databasePath = copyOf(before)
-  const outcome = await run({ databasePath, home: newFolder() })
+  const outcome = await run({ databasePath, home: temporaryFolder() })
   expect(outcome?.result).toBe("done")
   const index = await openIndex({ databasePath })
   const expected = indexOf(index.app, id)
@@ -100,7 +101,10 @@ async function expectRecovery(
   const number = Math.min(count, Math.floor((part + Math.random()) * (count / 2)) + 1)
   const where = `killed at ${number} of ${count} times of ${moment}`
   const databasePath = copyOf(before)
-  expect(await run({ databasePath, home: newFolder(), death: { moment, number } }), where).toBeUndefined()
+  expect(
+    await run({ databasePath, home: temporaryFolder(), death: { moment, number } }),
+    where,
+  ).toBeUndefined()
   const index = await openIndex({ databasePath })
   await index.sync()
   expect(indexOf(index.app, id), where).toEqual(expected)
@@ -111,7 +115,7 @@ async function expectRecovery(
 describe("indexing goes on where a process was killed", { timeout: 180_000 }, () => {
   test("while it read a repository for the first time", async () => {
     const repository = repositoryOfTwo()
-    const databasePath = join(newFolder(), "signalbox.db")
+    const databasePath = join(temporaryFolder(), "signalbox.db")
     const index = await openIndex({ databasePath })
     const id = await index.connect(repository.root, "next")
     await index.close()
@@ -128,7 +132,7 @@ describe("indexing goes on where a process was killed", { timeout: 180_000 }, ()
 
   test("while it brought branches up to date", async () => {
     const repository = repositoryOfTwo()
-    const databasePath = join(newFolder(), "signalbox.db")
+    const databasePath = join(temporaryFolder(), "signalbox.db")
     const index = await openIndex({ databasePath })
     const id = await index.add(repository.root, "next")
     change(repository)

@@ -1,7 +1,9 @@
 import { spawn } from "node:child_process"
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { remove } from "../../scripts/removal.ts"
+import { named } from "../../src/domain/foreign-text/markdown.ts"
 import { removeHookFiles } from "../../src/hook/files.ts"
 import { git as gitClient } from "../../src/install/clients/git.ts"
 import { blockEdit } from "../../src/install/text-block.ts"
@@ -17,7 +19,7 @@ import {
 } from "../support/hook-process.ts"
 import { environment, type Place, place, ServerProcess } from "../support/server-process.ts"
 
-const BOB = { SIGNALBOX_AGENT: "Bob" }
+const BOB = { SIGNALBOX_AGENT: "Bob", SIGNALBOX_SESSION: "session-b" }
 const PERSON = {}
 
 const NAMES = [
@@ -83,7 +85,7 @@ const commit = (where: Place, env: Record<string, string>, ...args: string[]) =>
 
 /** Puts the blocks into the repository's hooks, as `install` does. */
 function installBlocks(where: Place): void {
-  const machine = { home: where.home, platform: process.platform, env: {} }
+  const machine = { home: where.home, platform: process.platform, env: {}, launcher: "" }
   for (const file of gitClient.files({ machine, scope: "project", root: where.repository })) {
     if (file.form !== "block") throw new Error("git hooks are blocks in scripts")
     writeFileSync(file.path, blockEdit(file).add("").text)
@@ -262,7 +264,7 @@ describe("the git hooks", () => {
       const file = `src/auth/${name}`
       try {
         await stage(where, file)
-        expectStopped(await commit(where, BOB), file.replace("\t", " "))
+        expectStopped(await commit(where, BOB), named(file))
       } finally {
         await quietly(where, PERSON, "reset", "--quiet", "--hard")
       }
@@ -286,7 +288,10 @@ describe("the git hooks", () => {
 
   test("say nothing to the holder", async () => {
     await stage(where, "src/auth/by-ada.ts")
-    expect(await commit(where, { SIGNALBOX_AGENT: "Ada" })).toEqual({ exitCode: 0, stderr: "" })
+    expect(await commit(where, { SIGNALBOX_AGENT: "Ada", SIGNALBOX_SESSION: "session-a" })).toEqual({
+      exitCode: 0,
+      stderr: "",
+    })
   })
 
   test("say nothing of a commit without files", async () => {
@@ -317,7 +322,7 @@ test("commits go on, for agents too, when there is no database, and when the hoo
   const ada = await holderAt(where)
   await ada.server.stop()
   installBlocks(where)
-  rmSync(where.databasePath)
+  remove(where.databasePath)
   await stage(where, "src/auth/login.ts")
   const { exitCode, stderr } = await commit(where, BOB)
   expect(exitCode, stderr).toBe(0)

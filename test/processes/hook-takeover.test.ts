@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
+import { refusalIn } from "../support/golden-payloads.ts"
 import {
   editOf,
   type HookForm,
   holderAt,
   listenerAt,
-  refusalIn,
   runHook,
   SERVER_ENV,
   SILENT,

@@ -4,18 +4,24 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { CLIENT_NAMES } from "../../src/hook/client-names.ts"
 import { hookFolder, placeHookFiles } from "../../src/hook/files.ts"
 import { readListenerRecord } from "../../src/http/listener-files.ts"
+import { localKeyIn } from "../../src/operations/keys.ts"
 import {
+  EDITS,
   editedFiles,
+  expectWhole,
+  named,
+  OTHERS,
+  oneOfEach,
+  refusalIn,
+} from "../support/golden-payloads.ts"
+import {
   editOf,
   expectOneLine,
-  GOLDENS,
-  type Golden,
   HOOK_FORMS,
   type Holder,
   holderAt,
   listenerAt,
   pathOf,
-  refusalIn,
   reservationsOf,
   reserve,
   runHook,
@@ -26,40 +32,20 @@ import {
 import { sendTo } from "../support/http.ts"
 import { type Place, place, ServerProcess } from "../support/server-process.ts"
 
-const EDITS = GOLDENS.filter(({ event, expected }) => event === "pre-edit" && expected.paths.length > 0)
-const OTHERS = GOLDENS.filter(({ expected }) => expected.paths.length === 0)
-const named = (goldens: readonly Golden[]) => goldens.map((golden): [string, Golden] => [golden.name, golden])
-const ONE_OF_EACH = CLIENT_NAMES.map((name): [string, Golden | undefined] => [
-  name,
-  EDITS.find(({ client }) => client === name),
-])
-
-/** Every refusal says who holds the file, how, for how long, and what can be done instead. */
-function expectWhole(text: string, { agent }: Holder): void {
-  const left = String.raw`(\d+ h( \d+ min)?|\d+ min( \d+ s)?|\d+ s) left`
-  expect(text).toMatch(new RegExp(`is reserved by ${agent.name} \\(exclusive, ${left}, pattern src/auth/`))
-  const offers = text.split("\n").filter((line) => line.startsWith("- "))
-  expect(offers).toEqual([
-    `- message the holder: send-message to agent id ${agent.id} in project id ${agent.projectId}`,
-    expect.stringMatching(/^- wait for the expiry: \d{4}-\d\d-\d\dT[\d:.]+Z \(in .+\)$/),
-    "- work on another file",
-    expect.stringMatching(
-      /^- only in an emergency, request an override: .* override \S*src\/auth\/\S+ .*--reason/,
-    ),
-  ])
-}
+/** `test/hook` goes through every payload; here one of each kind is enough, as the hook hands them on unread. */
+const ONE_EDIT_OF_EACH = named(oneOfEach(EDITS))
 
 describe("with a listener", () => {
   const ends: (() => Promise<void> | void)[] = []
   let where: Place
   let ada: Holder
   /** Where the shell form finds what it needs, and no Node that could help out. */
-  let path: { PATH: string }
+  let path: { path: string }
 
   beforeAll(async () => {
     where = place((end) => ends.push(end))
     ada = await holderAt(where)
-    path = { PATH: pathOf(where, "sh", "cat", "sleep", "curl") }
+    path = { path: pathOf(where, "cat", "sleep", "curl", "mkfifo", "rm") }
     // Nor can the Node form look by itself: whatever is answered here, the listener answers.
     writeFileSync(join(hookFolder(where.dataFolder), "package"), "/nowhere\n")
   })
@@ -68,15 +54,14 @@ describe("with a listener", () => {
     for (const end of ends.reverse()) await end()
   })
 
-  test.each(named(EDITS))("the edit %s is blocked", async (_name, golden) => {
+  test.each(ONE_EDIT_OF_EACH)("the edit %s is blocked", async (_name, golden) => {
     const run = runOf(where, golden)
-    const ending = await runHook(where, { ...run, env: { ...run.env, ...path } })
-    expectWhole(refusalIn(ending, golden.client), ada)
+    const ending = await runHook(where, { ...run, ...path })
+    expectWhole(refusalIn(ending, golden.client), ada.agent)
     expect([...(await reservationsOf(ada)).keys()]).not.toContain("src/auth/login.ts")
   })
 
-  test.each(ONE_OF_EACH)("%s gets the same answer from the Node form", async (_name, golden) => {
-    if (golden === undefined) throw new Error("there is a golden edit of each client")
+  test.each(ONE_EDIT_OF_EACH)("%s gets the same answer from the Node form", async (_name, golden) => {
     const run = runOf(where, golden)
     const [shell, node] = [await runHook(where, run), await runHook(where, { ...run, form: "node" })]
     const [first, second] = [shell, node].map((ending) => refusalIn(ending, golden.client))
@@ -84,51 +69,56 @@ describe("with a listener", () => {
     expect(withoutTimes(second)).toBe(withoutTimes(first))
   })
 
-  test.each(named(EDITS))("the edit %s of free files goes on, and reserves them", async (name, golden) => {
-    const files = `free/${name}`
-    const run = runOf(where, golden, { files })
-    expect(await runHook(where, { ...run, env: { ...run.env, ...path } })).toEqual(SILENT)
-    const held = await reservationsOf(ada, `src/${files}/`)
-    expect([...held.keys()].sort()).toEqual(editedFiles(golden, files).sort())
-    expect([...held.values()]).not.toContain(ada.agent.name)
-  })
+  test.each(ONE_EDIT_OF_EACH)(
+    "the edit %s of free files goes on, and reserves them",
+    async (name, golden) => {
+      const files = `free/${name}`
+      const run = runOf(where, golden, { files })
+      expect(await runHook(where, { ...run, ...path })).toEqual(SILENT)
+      const held = await reservationsOf(ada, `src/${files}/`)
+      expect([...held.keys()].sort()).toEqual(editedFiles(golden, files).sort())
+      expect([...held.values()]).not.toContain(ada.agent.name)
+    },
+  )
 
   test("all edits of one session are one agent's", async () => {
     const held = await reservationsOf(ada, "src/free/")
-    expect(held.size).toBeGreaterThanOrEqual(EDITS.length)
+    expect(held.size).toBeGreaterThanOrEqual(ONE_EDIT_OF_EACH.length)
     expect(new Set(held.values()).size).toBe(1)
   })
 
-  test.each(ONE_OF_EACH)("the holder's own session is never blocked in %s", async (_name, golden) => {
-    if (golden === undefined) throw new Error("there is a golden edit of each client")
+  test.each(ONE_EDIT_OF_EACH)("the holder's own session is never blocked in %s", async (_name, golden) => {
     const run = runOf(where, golden, { session: "session-a" })
-    expect(await runHook(where, { ...run, env: { ...run.env, ...path } })).toEqual(SILENT)
+    expect(await runHook(where, { ...run, ...path })).toEqual(SILENT)
   })
 
-  test.each(named(OTHERS))("%s, which is no edit, goes on and reserves nothing", async (_name, golden) => {
-    const before = await reservationsOf(ada)
-    const run = runOf(where, golden, { session: "session-of-a-reader" })
-    const ending = await runHook(where, { ...run, env: { ...run.env, ...path } })
-    if (golden.event === "session-start")
-      expect(ending.stdout + ending.stderr).toContain("signalbox: you are")
-    else expect(ending).toEqual(SILENT)
-    expect(ending.exitCode).toBe(0)
-    expect(await reservationsOf(ada)).toEqual(before)
-  })
+  test.each(named(oneOfEach(OTHERS)))(
+    "%s, which is no edit, goes on and reserves nothing",
+    async (_name, golden) => {
+      const before = await reservationsOf(ada)
+      const run = runOf(where, golden, { session: "session-of-a-reader" })
+      const ending = await runHook(where, { ...run, ...path })
+      if (golden.event === "session-start")
+        expect(ending.stdout + ending.stderr).toContain("signalbox: you are")
+      else expect(ending).toEqual(SILENT)
+      expect(ending.exitCode).toBe(0)
+      expect(await reservationsOf(ada)).toEqual(before)
+    },
+  )
 
   test.each(CLIENT_NAMES)("%s sees no exit code but 0 when its edit cannot be read", async (client) => {
     for (const payload of [
       "{",
       JSON.stringify({ tool_name: "Edit", tool_input: { path: "\0", content: "x" } }),
     ]) {
-      const { exitCode } = await runHook(where, { client, payload, env: path })
+      const { exitCode } = await runHook(where, { client, payload, ...path })
       expect(exitCode).toBe(0)
     }
   })
 
   test("a released file is free", async () => {
     const id = await reserve(ada, "src/released.ts")
-    const run = { payload: editOf(where, "src/released.ts"), env: path }
+    const run = { payload: editOf(where, "src/released.ts"), ...path }
     refusalIn(await runHook(where, run))
     const { id: agentId, projectId } = ada.agent
     await ada.server.call("release-file-reservations", {
@@ -141,7 +131,7 @@ describe("with a listener", () => {
 
   test("an expired file is free", async () => {
     await reserve(ada, "src/expiring.ts", { duration_seconds: 1 })
-    const run = { payload: editOf(where, "src/expiring.ts"), env: path }
+    const run = { payload: editOf(where, "src/expiring.ts"), ...path }
     for (;;) {
       const ending = await runHook(where, run)
       if (ending.exitCode === 0) {
@@ -156,9 +146,10 @@ describe("with a listener", () => {
 
   test("a file taken in an emergency is free", async () => {
     await reserve(ada, "src/overridden.ts")
-    const run = { payload: editOf(where, "src/overridden.ts"), env: path }
-    const text = refusalIn(await runHook(where, run))
-    const [, name = ""] = / --agent (\S+) /.exec(text) ?? []
+    const run = { payload: editOf(where, "src/overridden.ts"), ...path }
+    refusalIn(await runHook(where, run))
+    expect(await runHook(where, { payload: editOf(where, "src/beside.ts"), ...path })).toEqual(SILENT)
+    const [name] = (await reservationsOf(ada, "src/beside.ts")).values()
     const profile = await ada.server.call("whois", { project_key: "demo", agent_name: name })
     const record = readListenerRecord(where.databasePath)
     const port = Number(new URL(record?.url ?? "").port)
@@ -168,8 +159,9 @@ describe("with a listener", () => {
       "POST",
       {
         host: `127.0.0.1:${port}`,
-        authorization: `Bearer ${record?.token}`,
+        authorization: `Bearer ${localKeyIn(where.databasePath)}`,
         "content-type": "application/json",
+        "x-signalbox-session": "session-b",
       },
       {
         path: join(where.repository, "src/overridden.ts"),
@@ -206,18 +198,16 @@ describe("without a listener", () => {
     for (const end of ends.reverse()) await end()
   })
 
-  test.each(ONE_OF_EACH)("the settings' command blocks %s", async (_name, golden) => {
-    if (golden === undefined) throw new Error("there is a golden edit of each client")
-    expectWhole(refusalIn(await runHook(where, runOf(where, golden)), golden.client), ada)
+  test.each(ONE_EDIT_OF_EACH)("the settings' command blocks %s", async (_name, golden) => {
+    expectWhole(refusalIn(await runHook(where, runOf(where, golden)), golden.client), ada.agent)
   })
 
-  const ofOtherForms = ONE_OF_EACH.filter(([name]) =>
-    ["claude-code", "copilot", "cursor", "cline"].includes(name),
+  const ofOtherForms = ONE_EDIT_OF_EACH.filter(([, { client }]) =>
+    ["claude-code", "copilot", "cursor", "cline"].includes(client),
   )
   test.each(ofOtherForms)("the Node form blocks %s", async (_name, golden) => {
-    if (golden === undefined) throw new Error("there is a golden edit of each client")
     const ending = await runHook(where, { ...runOf(where, golden), form: "node" })
-    expectWhole(refusalIn(ending, golden.client), ada)
+    expectWhole(refusalIn(ending, golden.client), ada.agent)
   })
 
   test.each(HOOK_FORMS)("what the form %s lets through is reserved", async (form) => {
@@ -246,10 +236,10 @@ describe("without a listener", () => {
 test("no watch over a hook outlives it", async () => {
   const where = place()
   placeHookFiles(where.dataFolder)
-  const folder = pathOf(where, "sh", "cat")
-  // Whoever is left behind stays.
-  writeFileSync(join(folder, "sleep"), "#!/bin/sh\nexec /bin/sleep 600\n", { mode: 0o755 })
-  const run = () => runHook(where, { payload: editOf(where, "src/free.ts"), env: { PATH: folder } })
+  const path = pathOf(where, "cat")
+  // A process that is left behind stays.
+  writeFileSync(join(path, "sleep"), "#!/bin/sh\nexec /bin/sleep 600\n", { mode: 0o755 })
+  const run = () => runHook(where, { payload: editOf(where, "src/free.ts"), path })
   for (let count = 0; count < 60; count += 1) {
     for (const ending of await Promise.all([run(), run()])) expectOneLine(ending, /there is no node/)
   }

@@ -9,7 +9,7 @@ import { sendTo } from "../support/http.ts"
 import { BINARY, environment, type Place, place, ServerProcess } from "../support/server-process.ts"
 
 const TAKEOVER_MS_MAX = 2_000
-/** Any port: the default one belongs to whoever else works on this machine. */
+/** Any port: the default one may be a real listener's. */
 const env = { SIGNALBOX_PORT: "0" }
 
 const pathsOf = (where: Place) => listenerPaths(where.databasePath)

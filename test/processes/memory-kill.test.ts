@@ -11,10 +11,10 @@ const MEMORIES = 40
 /** More than one batch, and not all. */
 const DONE_BEFORE_DEATH = 20
 const WAITING = "an embedding is not completed"
-/** Any port: the default one belongs to whoever else works on this machine. */
+/** Any port: the default one may be a real listener's. */
 const env = { SIGNALBOX_LIMITS: "off", SIGNALBOX_PORT: "0" }
 
-/** Makes a file with memories, and returns the ids; nobody has it open in the end. */
+/** Makes a file with memories, and returns the ids; no process has it open in the end. */
 async function remember(where: Place): Promise<string[]> {
   const server = await ServerProcess.start(where, { env })
   const ids: string[] = []

@@ -1,22 +1,16 @@
 import { spawnSync } from "node:child_process"
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { connect } from "node:net"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { describe, expect, onTestFinished, test } from "vitest"
+import { describe, expect, test } from "vitest"
+import { temporaryFolder } from "../support/temporary-folder.ts"
 
 /** An address of nobody (RFC 5737). */
 const ELSEWHERE = "192.0.2.1"
 
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "signalbox-test-"))
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
-  return path
-}
-
 describe("the test suite connects to this machine only", () => {
   test("a process of the suite that connects elsewhere fails and is written down", () => {
-    const log = join(folder(), "log")
+    const log = join(temporaryFolder(), "log")
     const attempts = [
       `require("node:net").connect(80, "${ELSEWHERE}")`,
       `require("node:http").get("http://${ELSEWHERE}/")`,
@@ -34,7 +28,7 @@ describe("the test suite connects to this machine only", () => {
   })
 
   test("a process that connects to this machine is left alone", () => {
-    const log = join(folder(), "log")
+    const log = join(temporaryFolder(), "log")
     const code = `const server = require("node:http").createServer((_, response) => response.end("here"))
       server.listen(0, "127.0.0.1", async () => {
         const { port } = server.address()

@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import BetterSqlite3 from "better-sqlite3"
 import { describe, expect, test } from "vitest"
+import { remove } from "../../scripts/removal.ts"
 import { type Place, place, ServerProcess } from "../support/server-process.ts"
 
 function modeOf(path: string): string {
@@ -201,7 +202,7 @@ describe("a database that cannot be used", () => {
     writeFileSync(join(where.home, "late"), "in the way")
     const server = await ServerProcess.start(where, { env: { SIGNALBOX_DB: path } })
     await server.fail("register-agent", identity)
-    rmSync(join(where.home, "late"))
+    remove(join(where.home, "late"))
     expect((await server.register("Ada")).name).toBe("Ada")
   })
 })

@@ -61,6 +61,7 @@ describe("file-reservations", () => {
         {
           id: 1,
           agent: "Ada",
+          is_person: false,
           repository_id: ada.repositoryId,
           path_pattern: "src/**",
           exclusive: false,
@@ -114,6 +115,7 @@ describe("agents", () => {
         {
           id: ada.id,
           name: "Ada",
+          is_person: false,
           program: "test-program",
           model: "test-model",
           contact_policy: "auto",
@@ -126,6 +128,7 @@ describe("agents", () => {
         {
           id: bob.id,
           name: "Bob",
+          is_person: false,
           program: "test-program",
           model: "test-model",
           contact_policy: "contacts_only",

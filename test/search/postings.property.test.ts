@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { FIELDS } from "../../src/domain/documentation.ts"
+import { FIELDS } from "../../src/domain/documentation/documentation.ts"
 import {
   decodePostings,
   encodePostings,

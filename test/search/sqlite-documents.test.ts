@@ -1,13 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import fc from "fast-check"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { openSqlite, type SqliteDatabase } from "../../src/db/sqlite.ts"
-import { FIELDS } from "../../src/domain/documentation.ts"
-import { toInt8 } from "../../src/domain/quantise.ts"
+import { FIELDS } from "../../src/domain/documentation/documentation.ts"
+import { toInt8 } from "../../src/domain/embedding/quantise.ts"
 import type { NumberedTerms, NumberedVector } from "../../src/search/index.ts"
 import { documentSearchSchema, sqliteDocuments as index } from "../../src/search/sqlite-documents.ts"
+import { temporaryFolder } from "../support/temporary-folder.ts"
 import { cosine } from "../support/vectors.ts"
 
 const REPOSITORY = 1
@@ -22,13 +22,9 @@ interface Opened {
 }
 
 async function opened(): Promise<Opened> {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-documents-"))
-  const path = join(folder, "index.db")
+  const path = join(temporaryFolder(), "index.db")
   const db = await openSqlite(path)
-  onTestFinished(async () => {
-    await db.close()
-    rmSync(folder, { recursive: true })
-  })
+  onTestFinished(() => db.close())
   await db.exclusively((connection) => {
     connection.exec(documentSearchSchema)
   })

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url"
 import BetterSqlite3 from "better-sqlite3"
 import { afterAll, describe, expect, test } from "vitest"
 import { addSlowVectorFunctions } from "../../src/db/vector-functions.ts"
-import { packageFile } from "../../src/package-root.ts"
+import { packageFile } from "../../src/runtime/package-root.ts"
 import { searchSchema } from "../../src/search/sqlite.ts"
 import { documentSearchSchema } from "../../src/search/sqlite-documents.ts"
 import { memorySearchSchema } from "../../src/search/sqlite-memories.ts"
@@ -13,14 +13,16 @@ const SRC = fileURLToPath(new URL("../../src", import.meta.url))
 
 /** Modules that export records of statements: all of the store, and the SQLite search. */
 const MODULES = [
-  ...readdirSync(join(SRC, "store")).map((name) => `store/${name}`),
+  ...readdirSync(join(SRC, "store"), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => `store/${path}`),
   "search/sqlite.ts",
   "search/sqlite-memories.ts",
   "search/sqlite-documents.ts",
 ]
 
 interface NamedStatement {
-  /** Such as `store/agents.ts agentStatements.findById`. */
+  /** Such as `store/coordination/agents.ts agentStatements.findById`. */
   name: string
   module: string
   sql: string

@@ -5,16 +5,18 @@
 
 import Database from "better-sqlite3"
 import { expect } from "vitest"
-import type { StoredModel } from "../../src/domain/embedding.ts"
-import type { Memory } from "../../src/domain/memory.ts"
+import type { StoredModel } from "../../src/domain/embedding/embedding.ts"
+import type { Memory } from "../../src/domain/memory/memory.ts"
 import type { Embedder } from "../../src/embed/embedder.ts"
 import { AppError } from "../../src/errors.ts"
 import type { App } from "../../src/operations/app.ts"
+import type { Call, Caller } from "../../src/operations/caller.ts"
+import { embedWaiting, modelState, useModel } from "../../src/operations/embedding/models.ts"
 import { localKey } from "../../src/operations/keys.ts"
-import { createMemory, readMemory } from "../../src/operations/memories.ts"
-import { listMemoryWaypoints } from "../../src/operations/memory-listing.ts"
-import { type FoundMemory, searchMemories } from "../../src/operations/memory-search.ts"
-import { embedWaiting, modelState, useModel } from "../../src/operations/models.ts"
+import { listMemoryWaypoints } from "../../src/operations/memory/listing.ts"
+import { createMemory, readMemory, requireMemory } from "../../src/operations/memory/memories.ts"
+import type { FoundMemories } from "../../src/operations/memory/results.ts"
+import { searchMemories } from "../../src/operations/memory/search.ts"
 import type { TenantContext } from "../../src/operations/operation.ts"
 import { type World, world } from "./world.ts"
 
@@ -22,7 +24,7 @@ import { type World, world } from "./world.ts"
 export const EMBEDDED_TOGETHER = 16
 
 /** A model of which every text names its vector: the first model takes the first angle of a text, and so on. */
-export class AngleModel implements Embedder {
+class AngleModel implements Embedder {
   readonly model: Omit<StoredModel, "id" | "state">
   readonly #place: number
   readonly passages: string[] = []
@@ -123,37 +125,40 @@ export class ModelRoom {
   readonly one = new AngleModel("one", 0, 16)
   readonly two = new AngleModel("two", 1, 8)
   readonly three = new AngleModel("three", 2, 24)
+  readonly #caller: Caller
   readonly #key: TenantContext["key"]
 
-  constructor(made: World, real: App, key: TenantContext["key"]) {
+  constructor(made: World, { app, caller }: Call, key: TenantContext["key"]) {
     this.made = made
-    this.app = withModels(real, [this.one, this.two, this.three])
+    this.app = withModels(app, [this.one, this.two, this.three])
+    this.#caller = caller
     this.#key = key
   }
 
   get context(): TenantContext {
-    const { homeRepository: repository } = this.app
+    const { homeRepository: repository } = this.#caller
     if (repository === undefined) throw new Error("the world has a repository")
-    return { app: this.app, key: this.#key, nowMs: this.made.nowMs, repository }
+    return { app: this.app, caller: this.#caller, key: this.#key, nowMs: this.made.nowMs, repository }
   }
 
   async create(content: string): Promise<Memory> {
-    return (await createMemory(this.context, { content, sector: "semantic" })).memory
+    const { id } = await createMemory(this.context, { content, sector: "semantic" })
+    return requireMemory(this.app.db, this.context, id)
   }
 
   /** What is found, the best first; by both lists unless one is named. */
-  async find(query: string, using?: "words" | "vectors"): Promise<FoundMemory[]> {
-    const request = { query, limit: 100, tags: [], salienceMin: 0, maxHops: 0, using }
-    return (await searchMemories(this.context, request)).results
+  async find(query: string, using?: "words" | "vectors"): Promise<FoundMemories["data"]> {
+    const request = { query, limit: 100, expand_waypoints: false, max_hops: 0, explain: true, using }
+    return (await searchMemories(this.context, request)).data
   }
 
   /** What is found by meaning alone, the nearest first. */
   async near(query: string): Promise<string[]> {
-    return (await this.find(query, "vectors")).map(({ memory }) => memory.content)
+    return (await this.find(query, "vectors")).map(({ content }) => content)
   }
 
   async connected({ uuid }: Memory): Promise<string[]> {
-    const { waypoints } = await listMemoryWaypoints(this.context, uuid, { limit: 100, weightMin: 0 })
+    const { waypoints } = await listMemoryWaypoints(this.context, uuid, { limit: 100, min_weight: 0 })
     return waypoints.map(({ memory }) => memory.content)
   }
 
@@ -164,7 +169,7 @@ export class ModelRoom {
   }
 
   async status({ uuid }: Memory): Promise<string> {
-    return (await readMemory(this.context, uuid)).embeddingStatus
+    return (await readMemory(this.context, uuid)).embedding_status
   }
 
   rows<T>(sql: string, ...args: string[]): T[] {
@@ -204,8 +209,8 @@ export class ModelRoom {
 /** Makes a room in which the built-in model is active and nothing is remembered. */
 export async function modelRoom(): Promise<ModelRoom> {
   const made = world()
-  const { app } = await made.session()
-  return new ModelRoom(made, app, await localKey(app))
+  const session = await made.session()
+  return new ModelRoom(made, session, await localKey(session.app))
 }
 
 /** Makes a room in which model one is active, and so many memories more than fill a batch, all of them far from 0°. */

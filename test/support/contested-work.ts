@@ -51,7 +51,7 @@ export interface AcknowledgedMessage {
   body: string
 }
 
-export interface AcknowledgedReservation {
+interface AcknowledgedReservation {
   id: number
   agentId: number
   pattern: string

@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { expect } from "vitest"
-import { repositoryStates } from "../../src/operations/documentation-repositories.ts"
+import { repositoryStates } from "../../src/operations/documentation/repositories.ts"
 import { findRepositoryById } from "../../src/store/repositories.ts"
 import { TestRepository } from "../git/support.ts"
 import { expectSound, type Index } from "./documentation-index.ts"

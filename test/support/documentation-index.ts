@@ -3,33 +3,28 @@
  * dump that is equal whenever the same can be found, and as a list of what does not fit together.
  */
 
-import { mkdtempSync, realpathSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import BetterSqlite3 from "better-sqlite3"
 import { expect, onTestFinished } from "vitest"
 import { openAppAlone } from "../../src/app.ts"
-import { readConfig } from "../../src/config.ts"
-import { chunkTerms, embeddedText } from "../../src/domain/documentation-terms.ts"
-import type { StoredModel } from "../../src/domain/embedding.ts"
-import { toBits, toInt8 } from "../../src/domain/quantise.ts"
-import { createLog } from "../../src/log.ts"
+import { readConfig } from "../../src/config/config.ts"
+import { chunkTerms, embeddedText } from "../../src/domain/documentation/terms.ts"
+import type { StoredModel } from "../../src/domain/embedding/embedding.ts"
+import { toBits, toInt8 } from "../../src/domain/embedding/quantise.ts"
 import type { App } from "../../src/operations/app.ts"
-import { connectRepository } from "../../src/operations/documentation-repositories.ts"
-import { type DocumentationAnswer, searchDocumentation } from "../../src/operations/documentation-search.ts"
-import { activeModel } from "../../src/operations/embedding.ts"
-import { type IndexingOptions, runIndexing } from "../../src/operations/indexing.ts"
+import { commandCall } from "../../src/operations/caller.ts"
+import { type IndexingOptions, runIndexing } from "../../src/operations/documentation/indexing.ts"
+import { connectRepository } from "../../src/operations/documentation/repositories.ts"
+import type { FoundPassage } from "../../src/operations/documentation/results.ts"
+import { searchDocumentation } from "../../src/operations/documentation/search.ts"
+import { activeModel } from "../../src/operations/embedding/memories.ts"
 import { localKey } from "../../src/operations/keys.ts"
+import { createLog } from "../../src/runtime/log.ts"
 import { DENSE_BLOCK_SLOTS } from "../../src/search/dense-bits.ts"
 import { decodePostings } from "../../src/search/postings.ts"
+import { BUILTIN } from "./builtin.ts"
+import { temporaryFolder } from "./temporary-folder.ts"
 import { START_MS } from "./world.ts"
-
-/** Makes a folder that goes with the test. */
-export function newFolder(): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-documentation-")))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
 
 /** An app with a database of its own, in which nothing is connected. */
 export class Index {
@@ -62,10 +57,15 @@ export class Index {
     expect(await runIndexing(this.app, options)).toBe("done")
   }
 
-  async search(query: string, place: Place = {}): Promise<DocumentationAnswer> {
+  async search(
+    query: string,
+    { repository, ...place }: Place = {},
+  ): Promise<{ results: FoundPassage[]; notes: string[] }> {
     const { app } = this
-    const context = { app, key: await localKey(app), nowMs: app.now() }
-    return searchDocumentation(context, { query, limit: 10, ...place })
+    const context = { ...commandCall(app), key: await localKey(app), nowMs: app.now() }
+    const named = repository === undefined ? {} : { repository: String(repository) }
+    const { results, meta } = await searchDocumentation(context, { query, limit: 10, ...named, ...place })
+    return { results, notes: meta.notes ?? [] }
   }
 
   /** The files in which a query is found by its words, each once, by path. */
@@ -82,26 +82,24 @@ interface Place {
   limit?: number
 }
 
-export interface IndexOptions {
+interface IndexOptions {
   /** An existing database, or where one is to be; a new one unless given. */
   databasePath?: string
   /** Globs that are ignored besides the usual ones. */
   ignored?: readonly string[]
-  /** Another index whose models this one uses, because they take longest to open. */
-  like?: Index
 }
 
 /** Opens an index that is closed when the test ends. */
-export async function openIndex({ databasePath, ignored = [], like }: IndexOptions = {}): Promise<Index> {
-  const home = newFolder()
+export async function openIndex({ databasePath, ignored = [] }: IndexOptions = {}): Promise<Index> {
+  const home = temporaryFolder()
   const env = { SIGNALBOX_DB: databasePath ?? join(home, "signalbox.db"), SIGNALBOX_LIMITS: "off" }
   const config = readConfig({ env, home, workingFolder: home })
   const logged: string[] = []
   const app = await openAppAlone(
     { ...config, ignoredDocuments: [...config.ignoredDocuments, ...ignored] },
-    { log: createLog("error", (line) => logged.push(line)), now: () => START_MS },
+    { log: createLog("error", (line) => logged.push(line)), now: () => START_MS, builtin: BUILTIN },
   )
-  const index = new Index({ ...app, embedders: like?.app.embedders ?? app.embedders })
+  const index = new Index(app)
   onTestFinished(async () => {
     await index.close()
     expect(logged).toEqual([])
@@ -110,7 +108,7 @@ export async function openIndex({ databasePath, ignored = [], like }: IndexOptio
 }
 
 /** A chunk, and everything it is found by. */
-export interface DumpedChunk {
+interface DumpedChunk {
   lines: string
   headings: string[]
   context: string
@@ -121,7 +119,7 @@ export interface DumpedChunk {
   vectors: Record<string, string>
 }
 
-export interface DumpedFile {
+interface DumpedFile {
   key: string
   title: string | null
   problem: string | null

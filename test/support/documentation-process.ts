@@ -1,12 +1,12 @@
 /**
- * A process of its own that brings the documentation in a database up to date, and may end itself in the middle of
- * it as nobody can foresee. Its argument is `IndexingErrand` as JSON; one that lives prints what it came to.
+ * A process of its own that brings the documentation in a database up to date, and may kill itself in the middle of
+ * it. Its argument is `IndexingErrand` as JSON; one that lives prints what it came to.
  */
 
 import { openAppAlone } from "../../src/app.ts"
-import { readConfig } from "../../src/config.ts"
+import { readConfig } from "../../src/config/config.ts"
 import type { Database, Queries } from "../../src/db/database.ts"
-import { runIndexing } from "../../src/operations/indexing.ts"
+import { runIndexing } from "../../src/operations/documentation/indexing.ts"
 
 /** The moments of indexing at which something can be lost, by the statements that are run then. */
 const MOMENTS = {

@@ -1,13 +1,16 @@
 /** Documentation for tests: repositories with commits in them, all of it indexed, and a caller of the API. */
 
 import { execFileSync } from "node:child_process"
-import { mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { expect } from "vitest"
+import { remove } from "../../scripts/removal.ts"
 import { productRoutes } from "../../src/http/index.ts"
-import { connectRepository } from "../../src/operations/documentation-repositories.ts"
-import { runIndexing } from "../../src/operations/indexing.ts"
+import { runIndexing } from "../../src/operations/documentation/indexing.ts"
+import { connectRepository } from "../../src/operations/documentation/repositories.ts"
+import { COMMIT_ALL } from "../git/support.ts"
 import { expectCommonHeaders, type HttpEntry, type HttpReply, serveHttp } from "./http.ts"
+import { initRepository } from "./templates.ts"
 import { type Session, START_MS, type World, type WorldOptions, world } from "./world.ts"
 
 /** A day before the world begins. */
@@ -31,7 +34,7 @@ export function git(folder: string, ...args: string[]): string {
 /** Writes files below a folder. */
 export function writeFiles(folder: string, files: Files): void {
   for (const [path, content] of Object.entries(files)) {
-    if (content === null) rmSync(join(folder, path))
+    if (content === null) remove(join(folder, path))
     else {
       mkdirSync(dirname(join(folder, path)), { recursive: true })
       writeFileSync(join(folder, path), content)
@@ -42,15 +45,13 @@ export function writeFiles(folder: string, files: Files): void {
 /** Commits files to the branch that is checked out; returns the commit. */
 export function commitFiles(folder: string, files: Files): string {
   writeFiles(folder, files)
-  git(folder, "add", "--all")
-  git(folder, "commit", "--quiet", "--message", "Change")
-  return git(folder, "rev-parse", "HEAD")
+  return git(folder, ...COMMIT_ALL, "--message", "Change")
 }
 
 /** Makes a repository beside the world's own, with one commit. */
 export function newRepository(made: World, name: string, files: Files): string {
   const folder = join(made.folder, name)
-  execFileSync("git", ["init", "--quiet", "--initial-branch=main", folder])
+  initRepository(folder)
   commitFiles(folder, files)
   return folder
 }
@@ -97,7 +98,7 @@ export interface FoundPassages {
 }
 
 /** A server in the world's repository, whose documentation is repository 1, and its HTTP. */
-export interface DocumentationRoom {
+interface DocumentationRoom {
   made: World
   session: Session
   http: HttpEntry

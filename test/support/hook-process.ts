@@ -4,19 +4,27 @@
  */
 
 import { execFileSync, spawn } from "node:child_process"
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs"
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { expect, vi } from "vitest"
 import type { ClientName, HookEvent } from "../../src/hook/client-names.ts"
 import { shellCommand } from "../../src/hook/command.ts"
 import { hookFolder, placeHookFiles } from "../../src/hook/files.ts"
 import { type ListenerRecord, readListenerRecord } from "../../src/http/listener-files.ts"
+import { type Golden, type GoldenPlace, type HookEnding, payloadIn } from "./golden-payloads.ts"
 import { sendTo } from "./http.ts"
 import { environment, type Place, type RegisteredAgent, ServerProcess } from "./server-process.ts"
 import { numberAfter } from "./world.ts"
 
-/** Far beyond the two seconds that a hook has; whoever takes longer is killed, and the test sees it. */
+/** Far beyond the two seconds that a hook has; one that takes longer is killed, and the test sees it. */
 const HOOK_MS_MAX = 10_000
 const LISTENER_MS_MAX = 10_000
 
@@ -29,23 +37,18 @@ export type HookForm = (typeof HOOK_FORMS)[number]
 
 export interface HookRun {
   form?: HookForm
-  client?: ClientName
-  event?: HookEvent
+  client?: ClientName | "git"
+  event?: HookEvent | "pre-commit"
   payload: string | Buffer
   /** Leaves stdin open after the payload. */
   keepsStdinOpen?: boolean
   /** The folder that the hook is started in; the repository unless given. */
   folder?: string
   env?: Record<string, string>
+  /** The one folder in which the hook looks for programs, see `pathOf`; that Node was recorded it does not know. */
+  path?: string
   /** A shell command that ends in `exec "$@"`, run in front of the hook. */
   shell?: string
-}
-
-export interface HookEnding {
-  /** Null when the hook took too long and was killed. */
-  exitCode: number | null
-  stdout: string
-  stderr: string
 }
 
 export const SILENT: HookEnding = { exitCode: 0, stdout: "", stderr: "" }
@@ -57,7 +60,11 @@ export async function runHook(where: Place, run: HookRun): Promise<HookEnding> {
     run.shell === undefined ? command : ["/bin/sh", "-c", run.shell, "sh", ...command]
   const child = spawn(file, args, {
     cwd: run.folder ?? where.repository,
-    env: environment(where, run.form === "curl" ? { SIGNALBOX_HOOK_BASH: "no", ...run.env } : run.env),
+    env: environment(where, {
+      ...(run.form === "curl" && { SIGNALBOX_HOOK_BASH: "no" }),
+      ...(run.path && { XDG_DATA_HOME: shareWith(where, run.path), SIGNALBOX_DB: where.databasePath }),
+      ...run.env,
+    }),
     stdio: ["pipe", "pipe", "pipe"],
     detached: true,
   })
@@ -92,8 +99,11 @@ async function expectNothingLeft(group: number): Promise<void> {
   }
 }
 
-function commandOf(where: Place, { form = "command", client = "claude-code", event = "pre-edit" }: HookRun) {
-  const folder = hookFolder(where.dataFolder)
+function commandOf(
+  where: Place,
+  { form = "command", client = "claude-code", event = "pre-edit", path }: HookRun,
+) {
+  const folder = hookFolder(path === undefined ? where.dataFolder : join(shareWith(where, path), "signalbox"))
   switch (form) {
     case "command":
       return ["/bin/sh", "-c", shellCommand(client, event)]
@@ -112,7 +122,7 @@ function processesOf(group: number): string[] {
   } catch {
     return []
   }
-  // The dead that nobody has waited for yet count as members, too.
+  // Dead processes whose parent has not waited for them yet count as members, too.
   return execFileSync("ps", ["-A", "-o", "pgid=,stat=,args="], { encoding: "utf8" })
     .split("\n")
     .map((line) => line.trim().split(/\s+/))
@@ -120,7 +130,26 @@ function processesOf(group: number): string[] {
     .map(([, , ...command]) => command.join(" "))
 }
 
-/** Returns a PATH on which nothing but the named programs is found. */
+/** Returns a folder with copies of the installed hook that look for programs in another one alone. */
+function shareWith(where: Place, path: string): string {
+  const share = `${path}-share`
+  const [from, to] = [hookFolder(where.dataFolder), hookFolder(join(share, "signalbox"))]
+  mkdirSync(to, { recursive: true })
+  const shell = readFileSync(join(from, "hook.sh"), "utf8")
+  const changed = shell.replace(/^PATH=.*$/m, () => `PATH='${path}'`)
+  expect(changed).not.toBe(shell)
+  const files = readdirSync(from).filter((name) => name !== "node")
+  for (const name of files) {
+    // In one step, as another run of the test may be reading it.
+    const draft = join(to, `${name}.${process.hrtime.bigint()}`)
+    if (name === "hook.sh") writeFileSync(draft, changed)
+    else copyFileSync(join(from, name), draft)
+    renameSync(draft, join(to, name))
+  }
+  return share
+}
+
+/** Returns a folder, for the `path` of a run, in which nothing but the named programs is found. */
 export function pathOf(where: Place, ...programs: string[]): string {
   const folder = join(where.home, `path-${programs.join("-")}`)
   mkdirSync(folder, { recursive: true })
@@ -150,51 +179,21 @@ export function editOf(
   })
 }
 
-/** A payload as a client sends it, from `test/hook/payloads`. */
-export interface Golden {
-  /** The file's name without its ending. */
-  name: string
-  client: ClientName
-  event: HookEvent
-  /** What the client tells beside the payload. */
-  surroundings?: { folder?: string; projectFolder?: string }
-  payload: object
-  expected: { paths: string[] }
-}
-
-const GOLDEN_FOLDER = fileURLToPath(new URL("../hook/payloads/", import.meta.url))
-const GOLDEN_REPOSITORY = "/home/dev/project"
-
-export const GOLDENS: readonly Golden[] = readdirSync(GOLDEN_FOLDER)
-  .sort()
-  .map((file) => ({
-    ...(JSON.parse(readFileSync(join(GOLDEN_FOLDER, file), "utf8")) as Omit<Golden, "name">),
-    name: file.replace(/\.json$/, ""),
-  }))
-
 /** Returns the run of a golden payload in a repository; `files` stands in the place of the folder `src/auth`. */
 export function runOf(
   where: Place,
-  { client, event, payload, surroundings }: Golden,
-  { session = "session-b", files = "auth" } = {},
+  golden: Golden,
+  place: GoldenPlace = {},
 ): HookRun & { env: Record<string, string> } {
-  const text = JSON.stringify(payload)
-    .replaceAll(GOLDEN_REPOSITORY, where.repository)
-    .replaceAll("session-b", session)
-    .replaceAll("auth/", `${files}/`)
+  const { client, event, surroundings } = golden
   return {
     client,
     event,
-    payload: text,
+    payload: payloadIn(where.repository, golden, place),
     // Only some clients start the hook in the project.
     folder: surroundings?.folder === undefined ? where.home : where.repository,
     env: surroundings?.projectFolder === undefined ? {} : { CLAUDE_PROJECT_DIR: where.repository },
   }
-}
-
-/** Returns the paths that a golden edits, relative to the repository's root, as `runOf` rewrites them. */
-export function editedFiles({ expected }: Golden, files = "auth"): string[] {
-  return expected.paths.map((path) => path.replace(`${GOLDEN_REPOSITORY}/`, "").replace("auth/", `${files}/`))
 }
 
 /** An agent behind a server, and what the hook needs beside it. */
@@ -259,23 +258,6 @@ export function listenerAt(
     },
     { timeout: LISTENER_MS_MAX, interval: 10 },
   )
-}
-
-/** Returns the text of a refusal, in whichever form a client wants it; fails when there is none. */
-export function refusalIn(ending: HookEnding, client: ClientName = "claude-code"): string {
-  const { stdout, stderr } = ending
-  const printed = () => JSON.parse(stdout) as Record<string, unknown>
-  const isExitZero = client === "copilot" || client === "cline"
-  expect(ending, "a refusal").toMatchObject({ exitCode: isExitZero ? 0 : 2 })
-  expect(stderr, "why, on stderr").toContain("signalbox blocked this edit: ")
-  const text = stderr.trim()
-  if (client === "copilot")
-    expect(printed()).toMatchObject({ permissionDecision: "deny", permissionDecisionReason: text })
-  else if (client === "cline") expect(printed()).toEqual({ cancel: true, errorMessage: text })
-  else if (client === "cursor")
-    expect(printed()).toEqual({ permission: "deny", user_message: text, agent_message: text })
-  else expect(stdout).toBe("")
-  return text
 }
 
 /** Fails unless the edit went on, with one line that says why it was not checked, or what is wrong. */

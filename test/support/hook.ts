@@ -11,26 +11,27 @@ import { Client } from "@modelcontextprotocol/client"
 import { InMemoryTransport } from "@modelcontextprotocol/server"
 import { expect, onTestFinished } from "vitest"
 import { openApp } from "../../src/app.ts"
-import { readConfig } from "../../src/config.ts"
-import { modeOf } from "../../src/domain/reservation.ts"
+import { readConfig } from "../../src/config/config.ts"
+import { modeOf } from "../../src/domain/coordination/reservation.ts"
 import type { HookAnswer } from "../../src/hook/answer.ts"
 import { answerHook } from "../../src/hook/decide.ts"
 import type { HookRequest } from "../../src/hook/request.ts"
-import { createLog } from "../../src/log.ts"
 import { createServer } from "../../src/mcp/server.ts"
 import type { App } from "../../src/operations/app.ts"
 import { OPERATIONS } from "../../src/operations/index.ts"
 import { localKey } from "../../src/operations/keys.ts"
 import type { CallContext } from "../../src/operations/operation.ts"
-import { clientProcessesAbove } from "../../src/process-ancestry.ts"
 import { RESOURCES } from "../../src/resources/index.ts"
-import { listReservationsIn } from "../../src/store/reservations.ts"
+import { createLog } from "../../src/runtime/log.ts"
+import { clientProcessesAbove } from "../../src/runtime/process-ancestry.ts"
+import { listReservationsIn } from "../../src/store/coordination/reservations.ts"
+import { BUILTIN } from "./builtin.ts"
 import { Session, type TestAgent, type World } from "./world.ts"
 
 /** An answer that says nothing and lets the client go on. */
 export const ALLOWED: HookAnswer = { exitCode: 0, stdout: "", stderr: "" }
 
-export interface HookOptions extends Partial<Omit<HookRequest, "payload">> {
+interface HookOptions extends Partial<Omit<HookRequest, "payload">> {
   /** The id of the client's session in the payload, "b" by default; null for a payload without one. */
   session?: string | null
   /** Further fields of the payload. */
@@ -39,7 +40,15 @@ export interface HookOptions extends Partial<Omit<HookRequest, "payload">> {
 
 /** Returns the context of a call with the local key, as the listener makes one. */
 export async function contextOf(app: App): Promise<CallContext> {
-  return { app, key: await localKey(app), nowMs: app.now() }
+  const key = await localKey(app)
+  const caller = {
+    surface: "http",
+    key,
+    session: undefined,
+    folder: undefined,
+    homeRepository: undefined,
+  } as const
+  return { app, caller, key, nowMs: app.now() }
 }
 
 /** Runs the hook with a payload as it is; by default that of Claude Code in the world's repository. */
@@ -53,12 +62,6 @@ export async function runHook(
     client: "claude-code",
     event: "pre-edit",
     folder: made.repositoryPath,
-    projectFolder: undefined,
-    parentPid: undefined,
-    namedSession: undefined,
-    sessionId: undefined,
-    agentName: undefined,
-    projectKey: undefined,
     ...request,
     payload,
   })
@@ -138,8 +141,13 @@ export async function heldIn(app: App, repositoryId = 1): Promise<string[]> {
   )
 }
 
-/** Writes the project's settings of the hook. */
+/** Writes the user's own settings of the hook. */
 export function configure(made: World, preEdit: object): void {
+  writeFile(join(made.folder, ".config", "signalbox", "config.json"), JSON.stringify({ hooks: { preEdit } }))
+}
+
+/** Writes the project's settings of the hook. */
+export function configureProject(made: World, preEdit: object): void {
   writeFile(join(made.repositoryPath, ".signalbox.json"), JSON.stringify({ hooks: { preEdit } }))
 }
 
@@ -180,7 +188,7 @@ export async function clientProcess(name: string): Promise<ClientProcess> {
   const names = new Set([name])
   // Between fork and exec it still bears the name of this process.
   await expect.poll(() => clientProcessesAbove(pid, names)).not.toEqual([])
-  return { pid, anchors: clientProcessesAbove(pid, names) }
+  return { pid, anchors: clientProcessesAbove(pid, names).map(({ anchor }) => anchor) }
 }
 
 /**
@@ -198,19 +206,19 @@ export async function serverBelow(
     workingFolder: made.repositoryPath,
   })
   const log = createLog("error", (line) => made.logged.push(line))
-  const app = await openApp(config, { log, now: () => made.nowMs, clientProcesses })
+  const call = await openApp(config, { log, now: () => made.nowMs, clientProcesses, builtin: BUILTIN })
   const catalogues = { operations: OPERATIONS, resources: RESOURCES }
   const server = createServer({
     ...catalogues,
     instructions: "",
     version: "0.0.0-test",
     log,
-    app: async () => app,
+    call: async () => call,
   })
   const client = new Client({ name: "test", version: "1.0.0" })
   const [ours, theirs] = InMemoryTransport.createLinkedPair()
   await Promise.all([server.connect(ours), client.connect(theirs)])
-  const session = new Session(app, client)
+  const session = new Session(call, client)
   onTestFinished(() => session.close())
   return session
 }

@@ -18,7 +18,7 @@ export interface HttpReply {
   json: unknown
 }
 
-export interface HttpRequestOptions {
+interface HttpRequestOptions {
   method?: string
   headers?: OutgoingHttpHeaders
   /** An object becomes JSON; a string or bytes are sent as they are, several as chunks of undeclared size. */

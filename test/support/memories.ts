@@ -1,12 +1,11 @@
 /** The memory API for tests: a caller with a key and a tenant, and what every answer of the API must look like. */
 
-import { execFileSync } from "node:child_process"
-import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { expect } from "vitest"
-import type { Sector } from "../../src/domain/memory.ts"
+import type { Sector } from "../../src/domain/memory/memory.ts"
 import { productRoutes } from "../../src/http/index.ts"
 import { expectCommonHeaders, type HttpEntry, type HttpReply, serveHttp } from "./http.ts"
+import { initRepository } from "./templates.ts"
 import { type Session, type World, type WorldOptions, world } from "./world.ts"
 
 export const MEMORIES = "/api/v1/memories"
@@ -15,7 +14,7 @@ export const DAY_MS = 86_400_000
 export const NO_ID = "0192f5a0-7b3c-7c4e-9d2f-0123456789ab"
 
 /** A memory as the API shows it. */
-export interface ShownMemory {
+interface ShownMemory {
   id: string
   content: string
   sector: Sector
@@ -29,8 +28,8 @@ export interface ShownMemory {
   updated_at: string
   last_accessed_at: string | null
 }
-export type FoundMemory = ShownMemory & { score: number; via?: string[]; explain?: Record<string, unknown> }
-export interface ShownWaypoint {
+type FoundMemory = ShownMemory & { score: number; via?: string[]; explain?: Record<string, unknown> }
+interface ShownWaypoint {
   connected_memory_id: string
   weight: number
   connected_memory: Pick<ShownMemory, "id" | "content" | "sector" | "salience">
@@ -42,7 +41,7 @@ export interface Reinforced {
   profile_used: string
   boost_applied: number
 }
-export interface Pruned {
+interface Pruned {
   memories_pruned: number
   threshold_used: number
   sector_filter: string | null
@@ -181,10 +180,9 @@ export async function memoryRoom(options: WorldOptions = {}): Promise<MemoryRoom
 /** Connects a second repository, "elsewhere", which becomes tenant 2. */
 export async function secondTenant({ made, caller }: MemoryRoom): Promise<MemoryCaller> {
   const folder = join(made.folder, "elsewhere")
-  mkdirSync(folder)
-  execFileSync("git", ["init", "--quiet", folder])
-  const { app } = await made.session({ name: "one", workingFolder: folder })
-  expect(app.homeRepository?.id).toBe(2)
+  initRepository(folder)
+  const session = await made.session({ name: "one", workingFolder: folder })
+  expect(session.caller.homeRepository?.id).toBe(2)
   return caller({ tenant: "2" })
 }
 
@@ -254,7 +252,7 @@ export async function withoutChange({ api, id }: MemoryRoom & { id: string }, bo
 export const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id)
 
 /** What a search says. */
-export interface SearchBody {
+interface SearchBody {
   query: string
   limit?: number
   [field: string]: unknown

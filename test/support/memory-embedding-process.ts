@@ -1,18 +1,18 @@
 /**
- * A process of its own that does all the embedding work that waits in a database, and may end itself in the
- * middle of it as nobody can foresee. Its argument is `EmbeddingWork` as JSON; it says "done" when it has lived.
+ * A process of its own that does all the embedding work that waits in a database, and may kill itself in the
+ * middle of it. Its argument is `EmbeddingWork` as JSON; it says "done" when it has lived.
  */
 
 import { createHash } from "node:crypto"
 import { openAppAlone } from "../../src/app.ts"
-import { readConfig } from "../../src/config.ts"
+import { readConfig } from "../../src/config/config.ts"
 import type { Embedder } from "../../src/embed/embedder.ts"
 import type { App } from "../../src/operations/app.ts"
-import { embedWaiting, useModel } from "../../src/operations/models.ts"
+import { embedWaiting, useModel } from "../../src/operations/embedding/models.ts"
 
 /** Where the process ends: while texts are embedded, in the transaction that stores one, or after that. */
 export const DEATHS = ["while texts are embedded", "in a transaction", "after a transaction"] as const
-export type Death = (typeof DEATHS)[number]
+type Death = (typeof DEATHS)[number]
 
 export interface EmbeddingWork {
   databasePath: string
@@ -23,7 +23,7 @@ export interface EmbeddingWork {
   death?: { after: number; where: Death }
 }
 
-/** A model that ships with nobody: its vectors are digests, so it needs no files. */
+/** A model of no package: its vectors are digests, so it needs no files. */
 const DIGEST_MODEL = { dimensions: 64, calibration: { midpoint: 0.1, slope: 10 } }
 
 async function main(work: EmbeddingWork): Promise<void> {

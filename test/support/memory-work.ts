@@ -1,5 +1,5 @@
 /**
- * Work on memories that many processes share: whoever creates one, all change, read, reinforce and delete it,
+ * Work on memories that many processes share: one creates a memory, all change, read, reinforce and delete it,
  * also at the same time. What was acknowledged is kept in a journal, which tells what every later answer, and
  * the file at the end, may hold.
  */
@@ -189,7 +189,7 @@ export class MemoryWorker {
     await this.#search(this.server, `What about the ${this.#choose(SUBJECTS)} ${this.#choose(PARTS)}?`)
   }
 
-  /** Searches for a memory by its last word, unless somebody is changing it meanwhile. */
+  /** Searches for a memory by its last word, unless another process is changing it meanwhile. */
   async #mustFind(server: MemoryTools, memory: KnownMemory): Promise<void> {
     const writingCount = memory.writings.length
     const last = memory.writings.at(-1)

@@ -5,12 +5,12 @@ import {
   type CompiledPattern,
   compilePattern,
   GlobError,
-  matchesPath,
   normalizePattern,
   type Overlap,
   overlap,
   positions,
-} from "../../src/domain/glob.ts"
+} from "../../src/domain/glob/glob.ts"
+import { matchesPath } from "../../src/domain/glob/matching.ts"
 
 /** Normalises and compiles a pattern. */
 export function compile(

@@ -1,7 +1,7 @@
 /** What a database file tells of the past, read by the test itself and without the product's code. */
 
 import BetterSqlite3 from "better-sqlite3"
-import { compilePattern, overlap } from "../../src/domain/glob.ts"
+import { compilePattern, overlap } from "../../src/domain/glob/glob.ts"
 import { type AcknowledgedMessage, covers, PATHS } from "./contested-work.ts"
 
 export interface ReservationRow {
@@ -15,7 +15,7 @@ export interface ReservationRow {
 }
 
 /** A reservation that was granted while another agent held one that stands against it. */
-export interface DoubleHolding {
+interface DoubleHolding {
   granted: ReservationRow
   held: ReservationRow
 }

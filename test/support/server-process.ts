@@ -3,14 +3,14 @@
  * spoken to in plain JSON-RPC, and the folder that such a test lives in.
  */
 
-import { type ChildProcessByStdio, execFileSync, spawn } from "node:child_process"
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { type ChildProcessByStdio, spawn } from "node:child_process"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import type { Readable, Writable } from "node:stream"
 import { fileURLToPath } from "node:url"
 import { expect, onTestFinished } from "vitest"
+import { initRepository } from "./templates.ts"
+import { temporaryFolder } from "./temporary-folder.ts"
 import { numberAfter, textAfter } from "./world.ts"
 
 /** What a user's client starts. */
@@ -31,11 +31,9 @@ export interface Place {
  * share is made with an `atEnd` that outlives them.
  */
 export function place(atEnd: Place["atEnd"] = onTestFinished): Place {
-  const home = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-process-")))
-  atEnd(() => rmSync(home, { recursive: true, force: true }))
+  const home = temporaryFolder(atEnd)
   const repository = join(home, "repository")
-  mkdirSync(repository)
-  execFileSync("git", ["init", "--quiet", "--initial-branch=main", repository])
+  initRepository(repository)
   const dataFolder = join(home, "share", "signalbox")
   return { home, repository, dataFolder, databasePath: join(dataFolder, "signalbox.db"), atEnd }
 }
@@ -51,7 +49,7 @@ export function environment(where: Place, extra: Record<string, string> = {}): R
   }
 }
 
-export interface StartOptions {
+interface StartOptions {
   env?: Record<string, string>
   args?: readonly string[]
   /** A shell command that ends in `exec "$@"`, run in front of the server. */
@@ -64,7 +62,7 @@ export interface ToolAnswer {
 }
 
 /** What JSON-RPC answers with when a request itself is refused. */
-export class ProtocolFailure extends Error {
+class ProtocolFailure extends Error {
   readonly code: number
   constructor(code: number, message: string) {
     super(message)
@@ -214,7 +212,6 @@ export class ServerProcess {
     return this.ended
   }
 
-  /** Ends the server as nobody can foresee. */
   async kill(): Promise<Ending> {
     this.child.kill("SIGKILL")
     return this.ended

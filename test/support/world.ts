@@ -4,20 +4,22 @@
  * own and a real MCP client in front.
  */
 
-import { execFileSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { Client } from "@modelcontextprotocol/client"
 import { InMemoryTransport } from "@modelcontextprotocol/server"
 import { expect, onTestFinished } from "vitest"
+import { makeTemporaryFolder, remove } from "../../scripts/removal.ts"
 import { openApp } from "../../src/app.ts"
-import { readConfig } from "../../src/config.ts"
-import { createLog } from "../../src/log.ts"
+import { readConfig } from "../../src/config/config.ts"
 import { createServer } from "../../src/mcp/server.ts"
 import type { App } from "../../src/operations/app.ts"
+import type { Call, Caller } from "../../src/operations/caller.ts"
 import { OPERATIONS } from "../../src/operations/index.ts"
 import { RESOURCES } from "../../src/resources/index.ts"
+import { createLog } from "../../src/runtime/log.ts"
+import { BUILTIN } from "./builtin.ts"
+import { initRepository, isSetUpAsMade, writeDatabase } from "./templates.ts"
 
 /** Noon of a day on which nothing special happens. */
 export const START_MS = Date.parse("2026-03-10T12:00:00.000Z")
@@ -27,12 +29,12 @@ export interface WorldOptions {
   limits?: boolean
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   /** The client's session id; sessions with different ones are different sessions. */
   name?: string
   apiKey?: string
   workingFolder?: string
-  /** The client's processes above the server, as `clientProcessesAbove` names them; none unless given. */
+  /** The anchors of the client's processes above the server; none unless given. */
   clientProcesses?: readonly string[]
 }
 
@@ -46,7 +48,7 @@ export interface TestAgent {
 }
 
 export class World {
-  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-test-")))
+  readonly folder = makeTemporaryFolder()
   readonly databasePath = join(this.folder, "data", "signalbox.db")
   readonly repositoryPath = join(this.folder, "repository")
   nowMs = START_MS
@@ -57,8 +59,7 @@ export class World {
 
   constructor(options: WorldOptions) {
     this.#options = options
-    mkdirSync(this.repositoryPath)
-    execFileSync("git", ["init", "--quiet", "--initial-branch=main", this.repositoryPath])
+    initRepository(this.repositoryPath)
   }
 
   advance(stepMs: number): void {
@@ -67,6 +68,8 @@ export class World {
 
   /** Opens a session of its own on the world's database. */
   async session(options: SessionOptions = {}): Promise<Session> {
+    const workingFolder = options.workingFolder ?? this.repositoryPath
+    await this.#prepareDatabase(workingFolder)
     const config = readConfig({
       env: {
         SIGNALBOX_DB: this.databasePath,
@@ -75,13 +78,14 @@ export class World {
         SIGNALBOX_API_KEY: options.apiKey,
       },
       home: this.folder,
-      workingFolder: options.workingFolder ?? this.repositoryPath,
+      workingFolder,
     })
     const log = createLog("error", (line) => this.logged.push(line))
-    const app = await openApp(config, {
+    const call = await openApp(config, {
       log,
       now: () => this.nowMs,
       clientProcesses: options.clientProcesses ?? [],
+      builtin: BUILTIN,
     })
     const parts = {
       operations: OPERATIONS,
@@ -90,28 +94,37 @@ export class World {
       version: "0.0.0-test",
       log,
     }
-    const server = createServer({ ...parts, app: async () => app })
+    const server = createServer({ ...parts, call: async () => call })
     const client = new Client({ name: "test", version: "1.0.0" })
     const [ours, theirs] = InMemoryTransport.createLinkedPair()
     await Promise.all([server.connect(ours), client.connect(theirs)])
-    const session = new Session(app, client)
+    const session = new Session(call, client)
     this.#sessions.push(session)
     return session
   }
 
+  /** Spares the first session what takes longest of it, unless there is more to connect than everywhere. */
+  async #prepareDatabase(workingFolder: string): Promise<void> {
+    if (existsSync(this.databasePath) || workingFolder !== this.repositoryPath) return
+    if (isSetUpAsMade(this.repositoryPath))
+      await writeDatabase(this.databasePath, this.repositoryPath, this.nowMs)
+  }
+
   async close(): Promise<void> {
     for (const session of this.#sessions) await session.close()
-    rmSync(this.folder, { recursive: true, force: true })
+    remove(this.folder)
   }
 }
 
 export class Session {
   readonly app: App
+  readonly caller: Caller
   readonly client: Client
   #isOpen = true
 
-  constructor(app: App, client: Client) {
+  constructor({ app, caller }: Call, client: Client) {
     this.app = app
+    this.caller = caller
     this.client = client
   }
 

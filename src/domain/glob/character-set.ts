@@ -30,7 +30,7 @@ export interface Characters {
 }
 
 /** A bracket group found in a pattern. */
-export interface BracketGroup {
+interface BracketGroup {
   /** Index just after the closing `]`. */
   readonly end: number
   /** What the class reading matches; the empty set for one that matches nothing, such as `[b-a]`. */

@@ -19,7 +19,7 @@ import { characterAt } from "./code-points.ts"
 export type Reading = "pattern" | "brackets as text" | "verbatim"
 
 /** One of the characters leads to position `to`, which is always further on. */
-interface Edge {
+export interface Edge {
   readonly to: number
   readonly characters: Characters
 }
@@ -37,6 +37,9 @@ export interface Segment {
   /** That name as it was written. */
   readonly spelling: string | null
   readonly ignoreCase: boolean
+  /** What every name matched begins and ends with, without sharing a character (case-folded with `ignoreCase`). */
+  readonly head: string
+  readonly tail: string
 }
 
 /** Matches every segment. */
@@ -47,6 +50,8 @@ export const ANY_SEGMENT: Segment = {
   name: null,
   spelling: null,
   ignoreCase: false,
+  head: "",
+  tail: "",
 }
 
 /** Out of the last position, where the next edge is not known yet. */
@@ -67,6 +72,8 @@ export function compileSegment(text: string, reading: Reading, ignoreCase: boole
   const stars = [false]
   let special: Segment["special"] = "none"
   let plain = ""
+  let headEnd: number | null = null
+  let tailStart = 0
   let impossible = false
 
   const step = (characters: Characters) => {
@@ -88,8 +95,11 @@ export function compileSegment(text: string, reading: Reading, ignoreCase: boole
     const group = unit === "[" ? readBracketGroup(text, at, ignoreCase) : null
     if (group !== null) {
       const before = edges.length - 1
+      const plainBefore = plain.length
       stepThrough(text.slice(at, group.end))
       if (reading === "pattern") {
+        headEnd ??= plainBefore
+        tailStart = plain.length
         const plainEdges = edges[before] ?? NO_EDGES
         edges[before] = [...plainEdges, { to: edges.length - 1, characters: group.characters }]
         if (special === "none") special = "brackets"
@@ -97,6 +107,8 @@ export function compileSegment(text: string, reading: Reading, ignoreCase: boole
       at = group.end
     } else if (unit === "*" || unit === "?") {
       special = "wildcard"
+      headEnd ??= plain.length
+      tailStart = plain.length
       if (unit === "?") step(ANY_CHARACTER)
       else stars[stars.length - 1] = true
       at++
@@ -109,8 +121,17 @@ export function compileSegment(text: string, reading: Reading, ignoreCase: boole
   }
 
   const isName = special === "none" && !impossible && plain !== "." && plain !== ".."
-  const name = isName ? (ignoreCase ? foldCase(plain) : plain) : null
-  return { edges, stars, special, name, spelling: isName ? plain : null, ignoreCase }
+  const folded = ignoreCase ? foldCase(plain) : plain
+  return {
+    edges,
+    stars,
+    special,
+    name: isName ? folded : null,
+    spelling: isName ? plain : null,
+    ignoreCase,
+    head: folded.slice(0, headEnd ?? folded.length),
+    tail: headEnd === null ? "" : folded.slice(tailStart),
+  }
 }
 
 /**

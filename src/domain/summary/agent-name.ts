@@ -20,12 +20,12 @@ export class AgentNames {
     return this.#names.has(word) ? word : null
   }
 
-  /** The known name behind `@word`, in any case, or null. */
+  /** The known name after `@word`, in any case, or null. */
   mentioned(word: string): string | null {
     return this.#byLowerCase.get(word.toLowerCase()) ?? null
   }
 
-  /** The known name behind a word with or without its `@`, or null. */
+  /** The known name after a word with or without its `@`, or null. */
   known(at: string, word: string): string | null {
     return at === "" ? this.bare(word) : this.mentioned(word)
   }

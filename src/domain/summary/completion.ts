@@ -3,42 +3,46 @@
  * plans, denials and questions: "not done", "will be merged" and "almost finished" are open.
  */
 
-import { contentWords, stem } from "./content-word.ts"
-import { wholeWords } from "./cue-pattern.ts"
+import { sentenceWords } from "../text/content-words.ts"
+import { isQuestion } from "../text/sentences.ts"
+import { wholeWords } from "../text/whole-words.ts"
+import { comparedForm } from "../text/word-forms.ts"
 import { withoutDue } from "./due-date.ts"
-import { isNegated, isQuestion } from "./modality.ts"
+import { isNegated } from "./modality.ts"
 import { isRequestVerb } from "./request-verb.ts"
 import type { Statement } from "./statement.ts"
 
 /** The words by which a later statement can name a piece of work. */
 export interface WorkWords {
-  /** Stem of the verb that opens the task ("review PR 41"), or null. */
+  /** Compared form of the verb that opens the task ("review PR 41"), or null. */
   verb: string | null
-  /** Distinct stems of all content words, the verb among them. */
+  /** Distinct compared forms of all content words, the verb among them. */
   words: ReadonlySet<string>
 }
 
 /** What a statement reports as done. */
 export interface Completion {
   words: ReadonlySet<string>
-  /** Stems of the words in the past tense: "reviewed PR 41" completes "review PR 41". */
+  /** Compared forms of the words in the past tense: "reviewed PR 41" completes "review PR 41". */
   pastVerbs: ReadonlySet<string>
   /** How far the reported work went, see STAGES; 0 when only past verbs speak. */
   stage: number
 }
 
 /** Work goes through these stages: what was merged is fixed, what was fixed is not thereby deployed. */
-const STAGES = new Map([
-  ["fix", 1],
-  ["resolv", 1],
-  ["merg", 2],
-  ["land", 2],
-  ["ship", 3],
-  ["deploy", 3],
-  ["releas", 3],
-  ["publish", 3],
-  ["clos", 3],
-])
+const STAGES = new Map(
+  Object.entries({
+    fix: 1,
+    resolve: 1,
+    merge: 2,
+    land: 2,
+    ship: 3,
+    deploy: 3,
+    release: 3,
+    publish: 3,
+    close: 3,
+  }).map(([verb, stage]) => [comparedForm(verb), stage]),
+)
 const ALL_STAGES = 4
 
 const CUE = new RegExp(
@@ -58,15 +62,6 @@ const UNFINISHED = new RegExp(
 const AWAITED = /\b(?:before|after|until|till|once|when|if|unless)\b/i
 const AWAITED_NEXT = /^\s(?:by|when|once|if|soon|tomorrow|next)\b/i
 const CLAUSE = /(?:(?![;,—–]\s|\sbut\s).)+/gsu
-const IRREGULAR_PAST = new Map([
-  ["wrote", "write"],
-  ["built", "build"],
-  ["sent", "send"],
-  ["ran", "run"],
-  ["made", "make"],
-  ["took", "take"],
-  ["told", "tell"],
-])
 
 /** Reads what a statement reports as done, or null; clauses that deny or postpone are left out. */
 export function completionIn(statement: Statement): Completion | null {
@@ -104,8 +99,8 @@ function isReported(clause: string): boolean {
 
 /** The words that name a task; its due date and its owner are no part of the name. */
 export function workWords(description: string, owner: string | null): WorkWords {
-  const ownerWords = new Set(contentWords(owner ?? ""))
-  const stems = contentWords(withoutDue(description)).filter((word) => !ownerWords.has(word))
+  const ownerWords = new Set(sentenceWords(owner ?? ""))
+  const stems = sentenceWords(withoutDue(description)).filter((word) => !ownerWords.has(word))
   const [first] = stems
   const verb = first !== undefined && isRequestVerb(first) ? first : null
   return { verb, words: new Set(stems) }
@@ -133,7 +128,7 @@ const VAGUE_WORDS = new Set(
   `branch bug change code commit error feature file fix issue item pr problem pull request review step
   task test thing ticket update work`
     .split(/\s+/)
-    .map(stem),
+    .map(comparedForm),
 )
 
 /** PR 41 is not PR 42, nor module m7 module m8. */
@@ -147,16 +142,16 @@ function namesOtherNumber(reported: ReadonlySet<string>, work: ReadonlySet<strin
 function reportedStage(text: string): number {
   let stage = 0
   for (const [cue] of text.matchAll(CUE)) {
-    stage = Math.max(stage, STAGES.get(stem(cue.toLowerCase())) ?? ALL_STAGES)
+    stage = Math.max(stage, STAGES.get(comparedForm(cue.toLowerCase())) ?? ALL_STAGES)
   }
   return stage
 }
 
 function pastVerbsIn(text: string): Set<string> {
   const words = text.toLowerCase().match(PAST_VERB) ?? []
-  return new Set(words.map((word) => stem(IRREGULAR_PAST.get(word) ?? word)).filter(isRequestVerb))
+  return new Set(words.map(comparedForm).filter(isRequestVerb))
 }
 
 function wordSet(text: string): Set<string> {
-  return new Set(contentWords(text))
+  return new Set(sentenceWords(text))
 }

@@ -3,8 +3,9 @@
  * It refuses proposals: questions, denials and conditions are not decisions, whatever words they use.
  */
 
-import { wholeWords } from "./cue-pattern.ts"
-import { isConditional, isNegated, isQuestion } from "./modality.ts"
+import { isQuestion } from "../text/sentences.ts"
+import { wholeWords } from "../text/whole-words.ts"
+import { isConditional, isNegated } from "./modality.ts"
 import { isListEntry, type Statement } from "./statement.ts"
 
 // What is settled may itself hold a condition: "we agreed to roll back if errors exceed 1%".

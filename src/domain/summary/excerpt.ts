@@ -3,6 +3,8 @@
  * It refuses to rewrite a quote: apart from the cut, the words stay as they were written.
  */
 
+import { isWithinCharacter } from "../text/characters.ts"
+
 /** The longest quote a result may carry, in UTF-16 code units, the cut mark included. */
 export const EXCERPT_LIMIT = 300
 
@@ -16,12 +18,6 @@ export function excerpt(text: string): string {
   if (text.length <= EXCERPT_LIMIT) return text
   const room = EXCERPT_LIMIT - CUT_MARK.length
   const lastSpace = text.lastIndexOf(" ", room)
-  const cut = lastSpace > room / 2 ? lastSpace : wholeCharacterEnd(text, room)
+  const cut = lastSpace > room / 2 ? lastSpace : isWithinCharacter(text, room) ? room - 1 : room
   return text.slice(0, cut) + CUT_MARK
-}
-
-function wholeCharacterEnd(text: string, end: number): number {
-  const last = text.charCodeAt(end - 1)
-  const isHighSurrogate = last >= 0xd800 && last <= 0xdbff
-  return isHighSurrogate ? end - 1 : end
 }

@@ -1,12 +1,7 @@
 /**
- * Owns the tests of how a statement is meant: asked, denied or made to depend on something.
+ * Owns the tests of how a statement is meant: denied or made to depend on something.
  * It refuses to parse grammar: cue words with word boundaries, on text whose inline code is already masked.
  */
-
-/** Whether a text ends as a question. */
-export function isQuestion(text: string): boolean {
-  return /[?？]["'”’)\]]{0,3}$/.test(text.slice(-8))
-}
 
 const NEGATION =
   /\b(?:not|never|no|none|nobody|nothing|neither|nor|cannot|undecided|yet to|far from)\b|n['’]t\b/i

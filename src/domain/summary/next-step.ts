@@ -3,9 +3,9 @@
  * It refuses words that merely contain one, such as Next.js, next-gen or context.
  */
 
+import { isQuestion } from "../text/sentences.ts"
 import { dueIn } from "./due-date.ts"
 import { excerpt } from "./excerpt.ts"
-import { isQuestion } from "./modality.ts"
 import type { Request } from "./request.ts"
 import { isListEntry, type Statement } from "./statement.ts"
 

@@ -3,7 +3,7 @@
  * It refuses forms that read the same in the past ("read", "put"): "@BlueLake read the log" asks for nothing.
  */
 
-import { stem } from "./content-word.ts"
+import { comparedForm } from "../text/word-forms.ts"
 
 const REQUEST_VERBS = `
      add address adjust announce apply approve archive ask assign audit automate backport benchmark block
@@ -24,9 +24,9 @@ const REQUEST_VERBS = `
 /** The source of a pattern for one request verb, word boundaries not included. */
 export const REQUEST_VERB_PATTERN = `(?:${REQUEST_VERBS.join("|")})`
 
-const VERB_STEMS = new Set([...REQUEST_VERBS, "cut", "put", "read", "set", "split"].map(stem))
+const VERB_STEMS = new Set([...REQUEST_VERBS, "cut", "put", "read", "set", "split"].map(comparedForm))
 
-/** Whether a stemmed word is the verb of a request. */
-export function isRequestVerb(stemmed: string): boolean {
-  return VERB_STEMS.has(stemmed)
+/** Whether a word, in the form in which words are compared, is the verb of a request. */
+export function isRequestVerb(form: string): boolean {
+  return VERB_STEMS.has(form)
 }

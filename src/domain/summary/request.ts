@@ -3,11 +3,12 @@
  * It refuses to follow the work: whether it was done, or asked for twice, is for the action items to say.
  */
 
+import { isQuestion } from "../text/sentences.ts"
+import { wholeWords } from "../text/whole-words.ts"
 import { type AgentNames, NAME_PATTERN } from "./agent-name.ts"
-import { wholeWords } from "./cue-pattern.ts"
 import { dueIn } from "./due-date.ts"
 import { EXCERPT_LIMIT, excerpt } from "./excerpt.ts"
-import { isConditional, isQuestion } from "./modality.ts"
+import { isConditional } from "./modality.ts"
 import { REQUEST_VERB_PATTERN } from "./request-verb.ts"
 import { isListEntry, type Statement } from "./statement.ts"
 

@@ -4,8 +4,8 @@
  * thread.
  */
 
-import { contentWords } from "./content-word.ts"
-import { wholeWords } from "./cue-pattern.ts"
+import { sentenceWords } from "../text/content-words.ts"
+import { wholeWords } from "../text/whole-words.ts"
 import { isDecision } from "./decision.ts"
 import type { Statement } from "./statement.ts"
 
@@ -99,7 +99,7 @@ function competitors(statements: readonly Statement[]): Candidate[] {
     const { sentence, cueText } = statement
     const isProse = sentence.kind === "paragraph" || sentence.kind === "bullet"
     if (!isProse || /[:：]$/.test(sentence.text.slice(-1)) || isSmallTalk(cueText)) return []
-    const words = new Set(contentWords(sentence.text.slice(0, cueText.length)))
+    const words = new Set(sentenceWords(sentence.text.slice(0, cueText.length)))
     return words.size < FEWEST_WORDS
       ? []
       : [{ statement, position, words, isDecision: isDecision(statement) }]
@@ -155,13 +155,13 @@ function scoreOf(candidate: Candidate, weights: ReadonlyMap<string, number>, mes
 /**
  * The weight of a mail by its age: 1 for the last, halved with each quarter of the thread, never below 1/4.
  */
-export function recencyWeight(messageIndex: number, messageCount: number): number {
+function recencyWeight(messageIndex: number, messageCount: number): number {
   const age = (messageCount - 1 - messageIndex) / Math.max(messageCount, SHORTEST_AGEING)
   return Math.max(LOWEST_RECENCY, QUARTER_FACTOR ** (-4 * age))
 }
 
 function cueWeight({ statement, words, isDecision }: Candidate): number {
-  const subjectWords = new Set(contentWords(statement.message.subject.slice(0, 200)))
+  const subjectWords = new Set(sentenceWords(statement.message.subject.slice(0, 200)))
   const named = [...subjectWords].filter((word) => words.has(word)).length
   const decision = isDecision ? DECISION_WEIGHT : 1
   const blocker = BLOCKER.test(statement.cueText) ? BLOCKER_WEIGHT : 1

@@ -3,9 +3,10 @@
  * in. It refuses to judge what a statement means; the cue modules do.
  */
 
+import { maskCode } from "../text/code-spans.ts"
+import { indexableText } from "../text/words.ts"
 import { excerpt } from "./excerpt.ts"
-import { maskCode } from "./inline-text.ts"
-import { type Sentence, splitSentences } from "./sentence.ts"
+import { readSentences, type Sentence } from "./sentence.ts"
 import type { ThreadMessage } from "./thread-message.ts"
 
 /** What a heading or a lead-in such as "Next steps:" promises of the bullets below it. */
@@ -29,13 +30,13 @@ export interface CitedSentence {
 }
 
 /** Cues are sought in this many characters: what runs longer without a full stop is data, not a statement. */
-export const CUE_WINDOW = 1000
+const CUE_WINDOW = 1000
 
 /** Reads a thread, oldest mail first, as its statements in order. */
 export function readStatements(messages: readonly ThreadMessage[]): Statement[] {
   return messages.flatMap((message, messageIndex) => {
     let section: Section | null = null
-    return splitSentences(message.body).map((sentence): Statement => {
+    return readSentences(message.body).map((sentence): Statement => {
       section = sectionFor(sentence, section)
       const cueText = maskCode(sentence.text.slice(0, CUE_WINDOW))
       return { sentence, message, messageIndex, section, cueText }
@@ -47,11 +48,6 @@ export function readStatements(messages: readonly ThreadMessage[]): Statement[] 
 export function cite(statement: Statement): CitedSentence {
   const { id, sender } = statement.message
   return { text: excerpt(statement.sentence.text), messageId: id, sender }
-}
-
-/** The text by which two statements count as the same words: letters and digits in lower case. */
-export function normalizedText(text: string): string {
-  return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(" ")
 }
 
 /** Whether a statement is an entry of a list, and so inherits what its section promises. */
@@ -72,7 +68,7 @@ const SECTION_TITLES: readonly [Section, RegExp][] = [
 function sectionFor(sentence: Sentence, current: Section | null): Section | null {
   const isTitle = sentence.kind === "heading" || /[:：]$/.test(sentence.text.slice(-1))
   if (isTitle && sentence.text.length <= 60) {
-    const title = normalizedText(sentence.text)
+    const title = indexableText(sentence.text)
     const named = SECTION_TITLES.find(([, pattern]) => pattern.test(title))?.[0] ?? null
     if (named !== null || sentence.kind !== "bullet") return named
   }

@@ -1,14 +1,16 @@
 /**
- * Owns the life of each piece of work in a thread: first asked for, repeated, completed, opened again.
+ * Owns the life of each piece of work in a thread: first asked for, repeated, completed, opened again. It
+ * refuses to infer: an item is a passage of a mail, and its state is what a check box or a later mail says.
  * It refuses to read prose: cues come from the request, next-step and completion modules.
  */
 
+import { indexableText } from "../text/words.ts"
 import type { AgentNames } from "./agent-name.ts"
 import { completes, completionIn, type WorkWords, workWords } from "./completion.ts"
 import { withoutDue } from "./due-date.ts"
 import { nextStepIn } from "./next-step.ts"
 import { type Request, requestsIn } from "./request.ts"
-import { cite, normalizedText, type Statement } from "./statement.ts"
+import { cite, type Statement } from "./statement.ts"
 
 /**
  * A piece of work named in a thread; `quote` is the sentence it was first named in, `due` the words
@@ -37,7 +39,17 @@ export interface WorkEntry {
   openSince: number
 }
 
-/** Follows all work of a thread, in the order it was first mentioned. */
+/**
+ * Follows all work of a thread (statements of its mails, oldest first), in the order it was first mentioned.
+ *
+ * An action item is a check box, a labelled task ("TODO:", "Action item:"), an entry below such a title, a
+ * request ("@Name please ...", "Please ...", "Name to review ...") or a promise ("I'll ...", "Name will ...").
+ *
+ * It is completed by its own check box, or by a later mail with a completion cue that is neither denied nor in
+ * the future and that shares at least half of the item's content words, at least one of them telling; see
+ * `completes`. The same words written again are the same item: the first citation stays, the latest check box
+ * decides the state.
+ */
 export function trackWork(statements: readonly Statement[], names: AgentNames): WorkEntry[] {
   const ledger = new WorkLedger()
   for (const statement of statements) {
@@ -150,5 +162,5 @@ function markDone(item: ActionItem, statement: Statement): void {
  * Two tasks with the same words are one, their due dates aside; a task of marks only is known by its marks.
  */
 function workKey(description: string): string {
-  return normalizedText(withoutDue(description)) || description
+  return indexableText(withoutDue(description)) || description
 }

@@ -3,6 +3,7 @@
 import { join } from "node:path"
 import type { HookEvent } from "../../hook/client-names.ts"
 import { shellCommand } from "../../hook/command.ts"
+import { ownCommand } from "../../runtime/own-command.ts"
 import type { Client, OwnedFile, SettingsFile } from "../client.ts"
 import { applicationFolder, type Machine, type Place } from "../place.ts"
 import { programVariable, START_SECONDS, serverEntry, startFields } from "../shapes.ts"
@@ -44,7 +45,7 @@ export const cline: Client = {
       ? ["Cline runs no hooks on Windows: reservations are advice there."]
       : ["Switch hooks on in Cline's settings (Features, Enable Hooks)."]),
     ...(place.scope === "project"
-      ? ["Cline knows MCP servers of the user only: run `signalbox install cline` as well."]
+      ? [`Cline knows MCP servers of the user only: run \`${ownCommand()} install cline\` as well.`]
       : []),
   ],
 }

@@ -36,6 +36,7 @@ export const git: Client = {
       { form: "block", path: join(folder, "pre-commit"), role: "hook", lines: [check] },
     ]
   },
+  furtherFolders: ({ root }) => [revParse(root, "--git-common-dir") ?? []].flat(),
   notes: () => [],
 }
 
@@ -55,7 +56,8 @@ function hookFolderOf(root: string): string | undefined {
 function revParse(root: string, ...what: string[]): string | undefined {
   const inherited = Object.entries(process.env).filter(([name]) => !/^GIT_(?!CONFIG)/.test(name))
   try {
-    const output = execFileSync("git", ["-C", root, "rev-parse", "--path-format=absolute", ...what], {
+    const args = ["-c", "safe.bareRepository=explicit", "rev-parse", "--path-format=absolute", ...what]
+    const output = execFileSync("git", ["-C", root, ...args], {
       env: Object.fromEntries(inherited),
       timeout: GIT_TIMEOUT_MS,
       encoding: "utf8",
@@ -63,6 +65,7 @@ function revParse(root: string, ...what: string[]): string | undefined {
     })
     return output.trim()
   } catch {
+    // No git, no repository, or none that git trusts: there is nothing to install into.
     return undefined
   }
 }

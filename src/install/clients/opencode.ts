@@ -4,7 +4,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import type { Client, Json } from "../client.ts"
 import { type Machine, xdgConfigFolder } from "../place.ts"
-import { programVariable, START_SECONDS, serverEntry } from "../shapes.ts"
+import { programVariable, START_SECONDS, serverEntry, startWords } from "../shapes.ts"
 import { PLUGIN } from "./opencode-plugin.ts"
 
 export const opencode: Client = {
@@ -14,7 +14,7 @@ export const opencode: Client = {
   files(place) {
     const server: { [key: string]: Json } = {
       type: "local",
-      command: ["npx", "-y", "signalbox"],
+      command: startWords(place),
       environment: programVariable("opencode"),
       enabled: true,
       timeout: START_SECONDS * 1_000,
@@ -26,6 +26,8 @@ export const opencode: Client = {
         form: "json",
         path: configFile(isProject ? place.root : userFolder(place.machine)),
         entries: [serverEntry(server, "mcp")],
+        // OpenCode adds it to a file that lacks it, which would not be as we wrote it then.
+        frame: { $schema: "https://opencode.ai/config.json" },
       },
       {
         form: "owned",

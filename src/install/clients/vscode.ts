@@ -4,7 +4,14 @@ import { join } from "node:path"
 import { shellCommand, windowsCommand } from "../../hook/command.ts"
 import type { Client } from "../client.ts"
 import { applicationFolder, type Machine } from "../place.ts"
-import { flatHooks, HOOK_SECONDS, type HookPoint, programVariable, serverEntry } from "../shapes.ts"
+import {
+  flatHooks,
+  HOOK_SECONDS,
+  type HookPoint,
+  programVariable,
+  serverEntry,
+  startFields,
+} from "../shapes.ts"
 import { copilotHookFolder } from "./copilot.ts"
 
 /** It ignores matchers and has no end of a session. */
@@ -26,13 +33,7 @@ export const vscode: Client = {
       windows: windowsCommand("vscode", event),
       timeout: HOOK_SECONDS[event],
     }))
-    // VS Code starts npx itself on Windows too.
-    const server = {
-      type: "stdio",
-      command: "npx",
-      args: ["-y", "signalbox"],
-      env: programVariable("vscode"),
-    }
+    const server = { type: "stdio", ...startFields(place), env: programVariable("vscode") }
     return [
       { form: "json", path: join(folder, "mcp.json"), entries: [serverEntry(server, "servers")] },
       {

@@ -2,6 +2,7 @@
 
 import { join } from "node:path"
 import { shellCommand, windowsCommand } from "../../hook/command.ts"
+import { ownCommand } from "../../runtime/own-command.ts"
 import type { Client, SettingsFile } from "../client.ts"
 import { flatHooks, programVariable, serverEntry, startFields } from "../shapes.ts"
 
@@ -31,7 +32,7 @@ export const windsurf: Client = {
   notes: (place) => [
     "Restart Windsurf.",
     ...(place.scope === "project"
-      ? ["Windsurf knows MCP servers of the user only: run `signalbox install windsurf` as well."]
+      ? [`Windsurf knows MCP servers of the user only: run \`${ownCommand()} install windsurf\` as well.`]
       : []),
   ],
 }

@@ -1,0 +1,77 @@
+/** What every command on memories needs: who calls, which repository is meant, and which memory by the beginning of its id. */
+
+import type { Config } from "../../config/config.ts"
+import { MEMORY_ID_CHARS_MIN, MEMORY_IDS_SHOWN_MAX } from "../../config/limits.ts"
+import { echoed } from "../../domain/foreign-text/markdown.ts"
+import { AppError, invalid } from "../../errors.ts"
+import { ASKS, admit } from "../../operations/admission.ts"
+import type { App } from "../../operations/app.ts"
+import { commandCall } from "../../operations/caller.ts"
+import { repositoryAround } from "../../operations/coordination/locations.ts"
+import { memoryId } from "../../operations/memory/inputs.ts"
+import { listMemoryIds } from "../../operations/memory/listing.ts"
+import type { TenantContext } from "../../operations/operation.ts"
+import { admitToTenant } from "../../operations/tenants.ts"
+import { ownCommand } from "../../runtime/own-command.ts"
+import type { OutputOptions } from "../output.ts"
+import { withApp } from "../with-app.ts"
+
+/** What every command on memories takes. */
+export interface MemoryOptions extends OutputOptions {
+  /** Id or name; the repository around the working folder unless given. */
+  repository?: string
+}
+
+/** Runs a command on the memories of the repository that is meant. */
+export function withMemories<T>(
+  config: Config,
+  options: MemoryOptions,
+  work: (context: TenantContext) => Promise<T>,
+): Promise<T> {
+  return withApp(config, async (app) => work(await memoryContext(app, options.repository)))
+}
+
+/**
+ * Authenticates a command about memories and finds their repository: by id or by name, else the one around the
+ * working folder. The command line is exempt from rate limits. Fails with `unauthenticated`, with `forbidden`
+ * where the key does not reach, and with `not_found`.
+ */
+async function memoryContext(app: App, named: string | undefined): Promise<TenantContext> {
+  const call = commandCall(app)
+  const context = await admit(call, ASKS.memory)
+  const { folder } = call.caller
+  const homeRepository = named === undefined ? await repositoryAround(app, folder) : undefined
+  if (named === undefined && homeRepository === undefined) {
+    throw new AppError("not_found", `there is no repository around ${folder}`, {
+      field: "repository",
+      hint: `Name one of \`${ownCommand()} repos list\` with --repository, or connect this folder: ${ownCommand()} repos add .`,
+    })
+  }
+  return admitToTenant({ ...context, caller: { ...call.caller, homeRepository } }, named?.trim())
+}
+
+/**
+ * Returns the whole id of a memory of the repository. A beginning of at least 4 characters will do when no other
+ * has it. Fails with `invalid` when it fits several or is none, and with `not_found` when it fits no memory; that
+ * a whole id exists is for the operation to find.
+ */
+export async function requireMemoryId(context: TenantContext, typed: string): Promise<string> {
+  if (memoryId.safeParse(typed).success) return typed.toLowerCase()
+  const rule = `must be the id of a memory, or its beginning of at least ${MEMORY_ID_CHARS_MIN} characters`
+  if (typed.length < MEMORY_ID_CHARS_MIN || !/^[0-9a-f-]+$/i.test(typed))
+    throw invalid("id", `${rule} (got ${echoed(typed)})`, `\`${ownCommand()} memory list\` shows the ids.`)
+  const ids = await listMemoryIds(context, typed.toLowerCase(), MEMORY_IDS_SHOWN_MAX + 1)
+  const [only] = ids
+  if (only === undefined) {
+    throw new AppError(
+      "not_found",
+      `no memory of repository ${context.repository.id} has an id beginning ${typed}`,
+      {
+        hint: `\`${ownCommand()} memory list\` shows the ids.`,
+      },
+    )
+  }
+  if (ids.length === 1) return only
+  const more = ids.length > MEMORY_IDS_SHOWN_MAX ? " and more" : ""
+  throw invalid("id", `${typed} begins several ids: ${ids.slice(0, MEMORY_IDS_SHOWN_MAX).join(", ")}${more}`)
+}

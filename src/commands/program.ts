@@ -1,0 +1,369 @@
+/** The command line: every command, its options and its help. Each command's code is loaded when it is called. */
+
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander"
+import { type Config, readConfig } from "../config/config.ts"
+import { PORT_MAX } from "../config/limits.ts"
+import { ENVIRONMENTS, PLANS } from "../domain/api-key.ts"
+import { closestName } from "../domain/coordination/agent.ts"
+import { OVERRIDE_STATUSES } from "../domain/coordination/override.ts"
+import type { ReservationMode } from "../domain/coordination/reservation.ts"
+import { echoed } from "../domain/foreign-text/markdown.ts"
+import { visible } from "../domain/foreign-text/visible.ts"
+import { AppError } from "../errors.ts"
+import { CLIENT_NAMES } from "../hook/client-names.ts"
+import type { App } from "../operations/app.ts"
+import { hasClient } from "../runtime/input.ts"
+import { ownCommand } from "../runtime/own-command.ts"
+import { packageVersion } from "../runtime/package-root.ts"
+import type { CommandShape, Shell } from "./completion.ts"
+import { addDocumentationCommands } from "./documentation/program.ts"
+import { EXIT_CODES, EXIT_DONE, EXIT_WRONG_USE } from "./exit-codes.ts"
+import { addMemoryCommands, addModelCommands } from "./memory/program.ts"
+
+interface ServerOptions {
+  toolsets?: string[]
+  tools?: string[]
+  readOnly?: boolean
+}
+
+interface GlobalOptions {
+  db?: string
+  port?: number
+}
+
+/** Reads the configuration, of the named environment if one is, when a command is called. */
+type ReadConfig = (environment?: string) => Config
+
+const MODES: readonly ReservationMode[] = ["shared", "exclusive"]
+const SHELLS: readonly Shell[] = ["bash", "zsh", "fish"]
+/** What `install` knows: the coding agents, and git's own hooks. */
+const INSTALLABLE = [...CLIENT_NAMES, "git"]
+const SCOPES = ["user", "project"]
+/** Options of the program that every command heeds. */
+const GLOBAL_FLAGS = ["--db"]
+/** The command below `override` that is meant when none is named. */
+const OVERRIDE_REQUEST = "request"
+
+/** Runs the command that argv names; returns the exit code. */
+export async function runProgram(): Promise<number> {
+  try {
+    // A reader that has seen enough, such as head, closes the pipe. That is no failure of ours, and a command
+    // goes on to its end: it may have something to clean up.
+    process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error
+    })
+    await createProgram().parseAsync()
+    return EXIT_DONE
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    // Commander has printed its own message, or the help that was asked for.
+    return error.exitCode === 0 ? EXIT_DONE : EXIT_WRONG_USE
+  }
+}
+
+/** Returns the program with all its commands; `exitOverride` makes it throw instead of ending the process. */
+export function createProgram(): Command {
+  const program = new Command("signalbox")
+    .description(
+      "Coordination, memory and documentation search for the coding agents on one code base: an MCP server on stdio when its input is a pipe.",
+    )
+    .version(packageVersion())
+    .option("--db <file>", "database file (default: in the platform's data folder)")
+    .option("--port <port>", "port that the HTTP listener asks for first, 0 for any", portNumber)
+    .option("--toolsets <names>", "offer only these toolsets, comma-separated", list)
+    .option(
+      "--tools <names>",
+      "offer only these tools, comma-separated; adds to --toolsets when both are given",
+      list,
+    )
+    .option("--read-only", "offer only tools that write nothing")
+    .addHelpText("after", exitCodesText())
+    .showHelpAfterError(`(${ownCommand()} --help lists the commands)`)
+    .showSuggestionAfterError()
+    .helpCommand(true)
+    .configureOutput({ outputError: (text, write) => write(visible(text)) })
+    .exitOverride()
+  const config: ReadConfig = (environment) => configOf(program.opts<GlobalOptions>(), environment)
+
+  program
+    .usage("[options] [command]")
+    .argument("[command...]")
+    .action(async (words: string[], options: ServerOptions) => {
+      // Commander itself only says that there are too many arguments.
+      const [unknown] = words
+      if (unknown !== undefined) throw unknownCommand(program, unknown)
+      if (!hasClient()) return (await import("./welcome.ts")).welcome(config(), options)
+      const startCompanion = async (app: App) => (await import("../serve.ts")).startListener(app)
+      await (await import("../mcp/stdio.ts")).runStdioServer(config(), options, startCompanion)
+    })
+  addSetupCommands(program, config)
+  addStateCommands(program, config)
+  addReservationCommands(program, config)
+  addOverrideCommands(program, config)
+  addMemoryCommands(program, config)
+  addModelCommands(program, config)
+  addKeyCommands(program, config)
+  addDocumentationCommands(program, config)
+  addBackupCommands(program, config)
+  addCompletionCommand(program)
+  return program
+}
+
+function addSetupCommands(program: Command, config: ReadConfig): void {
+  const clients = () => new Argument("[client...]", "coding agents").choices(INSTALLABLE)
+  const scope = () => new Option("--scope <scope>", "whose settings").choices(SCOPES)
+  program
+    .command("install")
+    .description("put the MCP server and the hook into the settings of coding agents")
+    .addArgument(clients())
+    .addOption(scope())
+    .option("--dry-run", "show what would change, and change nothing")
+    .option("--no-mcp", "leave out the MCP server")
+    .option("--no-hook", "leave out the hook")
+    .option("--json", "print JSON")
+    .action(async (names: string[], options) =>
+      (await import("./install.ts")).installCommand(config(), names, options),
+    )
+  program
+    .command("uninstall")
+    .description("take out of the settings what install has put there")
+    .addArgument(clients())
+    .addOption(scope())
+    .option("--dry-run", "show what would change, and change nothing")
+    .option("--no-mcp", "leave the MCP server in")
+    .option("--no-hook", "leave the hook in")
+    .option("--json", "print JSON")
+    .action(async (names: string[], options) =>
+      (await import("./install.ts")).uninstallCommand(config(), names, options),
+    )
+  program
+    .command("doctor")
+    .description("check everything that signalbox needs, and say what to do")
+    .option("--json", "print JSON")
+    .action(async (options) => (await import("./doctor.ts")).doctorCommand(config(), options))
+}
+
+function addStateCommands(program: Command, config: ReadConfig): void {
+  program
+    .command("status")
+    .description("show the database, the listener, who is at work and the limits")
+    .option("--json", "print JSON")
+    .action(async (options) => (await import("./status.ts")).statusCommand(config(), options))
+  program
+    .command("serve")
+    .description("run the HTTP listener without an MCP client, until Ctrl+C")
+    .action(async () => (await import("./serve.ts")).serveCommand(config(), {}))
+  program
+    .command("demo")
+    .description("show two agents at work, on a temporary database")
+    .action(async () => (await import("./demo.ts")).demo())
+}
+
+function addReservationCommands(program: Command, config: ReadConfig): void {
+  const mode = (description: string) => new Option("--mode <mode>", description).choices(MODES)
+  const agent = () => new Option("--agent <name>", "agent to act for (default: that of the session, or you)")
+  program
+    .command("reserve")
+    .description("reserve files, folders or globs, all or none")
+    .argument("<path...>", "relative to the current folder; a folder stands for everything below it")
+    .addOption(mode("exclusive, or shared with other shared reservations").default("exclusive"))
+    .option("--duration <time>", "such as 90s, 30m, 4h or 2h30m, at most 8h", "1h")
+    .option("--reason <text>", "why, for the others")
+    .addOption(agent())
+    .option("--json", "print JSON")
+    .action(async (paths: string[], options) =>
+      (await import("./coordination/reserve.ts")).reserveCommand(config(), paths, options),
+    )
+  program
+    .command("reservations")
+    .description("list what is reserved in this repository")
+    .option("--agent <name>", "only those of this agent")
+    .addOption(mode("only those of this mode"))
+    .option("--refresh", "look anew instead of showing what was known in the last 10 seconds")
+    .option("--all", "in all connected repositories")
+    .option("--json", "print JSON")
+    .action(async (options) =>
+      (await import("./coordination/reservations.ts")).reservationsCommand(config(), options),
+    )
+  program
+    .command("release")
+    .description("release your reservations of these paths, or all of yours")
+    .argument("[path...]", "as they were reserved")
+    .option("--all", "everything that you hold")
+    .addOption(agent())
+    .option("--json", "print JSON")
+    .action(async (paths: string[], options) =>
+      (await import("./coordination/reserve.ts")).releaseCommand(config(), paths, options),
+    )
+  program
+    .command("cleanup")
+    .description("close expired reservations and forget dead server processes")
+    .option("--json", "print JSON")
+    .action(async (options) => (await import("./coordination/reserve.ts")).cleanupCommand(config(), options))
+}
+
+function addOverrideCommands(program: Command, config: ReadConfig): void {
+  const override = program
+    .command("override")
+    .description("take a path from its holder in an emergency: override <path> --reason <text>")
+  override
+    .command(OVERRIDE_REQUEST, { isDefault: true })
+    .description("release what others hold of a path, or ask for it where an admin has to approve")
+    .argument("<path>", "a file or folder, relative to the current folder")
+    .requiredOption("--reason <text>", "why it cannot wait; the holder is told")
+    .option("--agent <name>", "agent to act for (default: that of the session, or you)")
+    .option("--json", "print JSON")
+    .action(async (path: string, options) =>
+      (await import("./coordination/override.ts")).requestOverrideCommand(config(), path, options),
+    )
+  for (const [name, approved] of [
+    ["approve", true],
+    ["deny", false],
+  ] as const) {
+    override
+      .command(name)
+      .description(`${name} a request that waits`)
+      .argument("<id>", "as `override list` shows it", wholeNumber("override list"))
+      .option("--json", "print JSON")
+      .action(async (id: number, options) =>
+        (await import("./coordination/override.ts")).decideOverrideCommand(config(), id, approved, options),
+      )
+  }
+  override
+    .command("list")
+    .description("list the requests, the latest first")
+    .addOption(new Option("--status <status>", "only those of this status").choices(OVERRIDE_STATUSES))
+    .option("--json", "print JSON")
+    .action(async (options) =>
+      (await import("./coordination/override.ts")).listOverridesCommand(config(), options),
+    )
+}
+
+function addKeyCommands(program: Command, config: ReadConfig): void {
+  const keys = program.command("keys").description("API keys of this machine's database")
+  keys
+    .command("create")
+    .description("make a key and show it once")
+    .requiredOption("--name <name>", "what the key is for")
+    .requiredOption(
+      "--scope <scope...>",
+      "what it permits, such as project:<key>:coordination or repo:<id>:coordination",
+    )
+    .addOption(new Option("--env <environment>", "environment").choices(ENVIRONMENTS))
+    .addOption(new Option("--plan <plan>", "rate limits").choices(PLANS).default("starter"))
+    .option("--expires <time>", "an ISO 8601 time, or a number of days such as 90d")
+    .option("--json", "print JSON")
+    .action(async (options) => (await import("./keys.ts")).createKeyCommand(config(options.env), options))
+  keys
+    .command("list")
+    .description("list the keys: prefix, last four characters, scopes, last use")
+    .option("--json", "print JSON")
+    .action(async (options) => (await import("./keys.ts")).listKeysCommand(config(), options))
+  keys
+    .command("revoke")
+    .description("revoke a key for good")
+    .argument("<id>", "key id, as `keys list` shows it", wholeNumber("keys list"))
+    .option("--json", "print JSON")
+    .action(async (id: number, options) =>
+      (await import("./keys.ts")).revokeKeyCommand(config(), id, options),
+    )
+}
+
+function addBackupCommands(program: Command, config: ReadConfig): void {
+  program
+    .command("backup")
+    .description("copy the database into a file, also while servers run")
+    .argument("<file>", "the file to write")
+    .option("--force", "replace the file when it exists")
+    .option("--json", "print JSON")
+    .action(async (file: string, options) =>
+      (await import("./backup.ts")).backupCommand(config(), file, options),
+    )
+  program
+    .command("restore")
+    .description("put a backup in the place of the database, which is kept beside it")
+    .argument("<file>", "a file that backup made")
+    .option("--force", "also while servers use the database")
+    .option("--json", "print JSON")
+    .action(async (file: string, options) =>
+      (await import("./backup.ts")).restoreCommand(config(), file, options),
+    )
+}
+
+function addCompletionCommand(program: Command): void {
+  program
+    .command("completion")
+    .description("print a script that completes signalbox's commands in your shell")
+    .addArgument(new Argument("<shell>", "the shell").choices(SHELLS))
+    .action(async (shell: Shell) =>
+      (await import("./completion.ts")).completionCommand(shapeOf(program), shell),
+    )
+}
+
+/** Returns a command as completion sees it. */
+export function shapeOf(command: Command): CommandShape {
+  const byDefault = command.commands.find((child) => child.name() === OVERRIDE_REQUEST)
+  const options = [...command.options, ...(byDefault?.options ?? [])]
+    .filter((option) => !option.hidden)
+    .map((option) => ({
+      flag: option.long ?? option.flags,
+      description: option.description,
+      takesValue: option.required || option.optional,
+      choices: option.argChoices ?? [],
+      isGlobal: GLOBAL_FLAGS.includes(option.long ?? ""),
+    }))
+  const help = { flag: "--help", description: "display help for command", takesValue: false, choices: [] }
+  return {
+    name: command.name(),
+    description: command.description(),
+    options: [...options, { ...help, isGlobal: false }],
+    choices: command.registeredArguments.flatMap((argument) => argument.argChoices ?? []),
+    commands: command.commands.map(shapeOf),
+  }
+}
+
+function exitCodesText(): string {
+  const rows = EXIT_CODES.map(([code, meaning]) => `  ${code}  ${meaning}`)
+  return `\nExit codes:\n${rows.join("\n")}`
+}
+
+/** Reads the configuration; `environment` names another one than the surroundings do, and so another database. */
+function configOf(options: GlobalOptions, environment?: string): Config {
+  const env =
+    environment === undefined
+      ? process.env
+      : { ...process.env, SIGNALBOX_API_KEY: undefined, SIGNALBOX_ENV: environment }
+  const config = readConfig({ env, workingFolder: process.cwd(), databasePath: options.db })
+  return options.port === undefined ? config : { ...config, port: options.port }
+}
+
+function list(value: string): string[] {
+  return value
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "")
+}
+
+/** Returns a reader of ids that names the command which lists them. */
+function wholeNumber(listing: string): (value: string) => number {
+  return (value) => {
+    if (/^[1-9]\d{0,14}$/.test(value)) return Number(value)
+    throw new InvalidArgumentError(`See \`signalbox ${listing}\` for the ids.`)
+  }
+}
+
+function portNumber(value: string): number {
+  if (/^\d{1,5}$/.test(value) && Number(value) <= PORT_MAX) return Number(value)
+  throw new InvalidArgumentError(`A port is a number, 0 to ${PORT_MAX}.`)
+}
+
+function unknownCommand(program: Command, word: string): AppError {
+  const likely = closestName(
+    word,
+    program.commands.map((command) => command.name()),
+  )
+  const hint = likely === undefined ? "" : `Did you mean ${likely}? `
+  return new AppError("invalid", `unknown command ${echoed(word)}`, {
+    hint: `${hint}All commands: ${ownCommand()} --help`,
+  })
+}

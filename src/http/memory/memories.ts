@@ -1,0 +1,104 @@
+/** Single memories over HTTP: create, read, change, delete, reinforce. */
+
+import * as z from "zod"
+import { changeInput, createInput, reinforceInput } from "../../operations/memory/inputs.ts"
+import {
+  changeMemory,
+  createMemory,
+  deleteMemory,
+  readMemory,
+  reinforceMemory,
+} from "../../operations/memory/memories.ts"
+import { createdShape, memoryShape, reinforcedShape } from "../../operations/memory/results.ts"
+import { type AnyRoute, defineRoute } from "../route.ts"
+import { data, MEMORIES_PATH, MEMORY_ROUTE, memoryParameters, tenantHeaders, tenantOf } from "./shapes.ts"
+
+const create = defineRoute({
+  ...MEMORY_ROUTE,
+  method: "POST",
+  path: MEMORIES_PATH,
+  summary: "Remember something",
+  headers: tenantHeaders,
+  body: z.object(createInput),
+  invalidBodyStatus: 422,
+  responses: { 201: { description: "Stored", schema: data(createdShape) } },
+  async run(context, input) {
+    const created = await createMemory(await tenantOf(context, input), input.body)
+    return { status: 201, body: { data: created } }
+  },
+})
+
+const read = defineRoute({
+  ...MEMORY_ROUTE,
+  method: "GET",
+  path: `${MEMORIES_PATH}/:id`,
+  summary: "Read a memory, which counts as an access",
+  parameters: memoryParameters,
+  headers: tenantHeaders,
+  responses: { 200: { description: "The memory", schema: data(memoryShape) } },
+  async run(context, input) {
+    const memory = await readMemory(await tenantOf(context, input), input.parameters.id)
+    return { status: 200, body: { data: memory } }
+  },
+})
+
+const update = defineRoute({
+  ...MEMORY_ROUTE,
+  method: "PATCH",
+  path: `${MEMORIES_PATH}/:id`,
+  summary: "Change a memory; its sector stays",
+  parameters: memoryParameters,
+  headers: tenantHeaders,
+  body: z.object({
+    ...changeInput,
+    sector: z
+      .unknown()
+      .refine((value) => value === undefined, "cannot be changed; store a new memory for another sector")
+      .optional(),
+  }),
+  invalidBodyStatus: 422,
+  responses: {
+    200: {
+      description: "Changed",
+      schema: data(memoryShape.pick({ id: true, content: true, tags: true, updated_at: true })),
+    },
+  },
+  async run(context, input) {
+    const { sector: _, ...change } = input.body
+    const memory = await changeMemory(await tenantOf(context, input), input.parameters.id, change)
+    const { id, content, tags, updated_at } = memory
+    return { status: 200, body: { data: { id, content, tags, updated_at } } }
+  },
+})
+
+const remove = defineRoute({
+  ...MEMORY_ROUTE,
+  method: "DELETE",
+  path: `${MEMORIES_PATH}/:id`,
+  summary: "Delete a memory for good",
+  parameters: memoryParameters,
+  headers: tenantHeaders,
+  responses: { 204: { description: "Deleted" } },
+  async run(context, input) {
+    await deleteMemory(await tenantOf(context, input), input.parameters.id)
+    return { status: 204 }
+  },
+})
+
+const reinforce = defineRoute({
+  ...MEMORY_ROUTE,
+  method: "POST",
+  path: `${MEMORIES_PATH}/:id/reinforce`,
+  summary: "Raise a memory's salience",
+  parameters: memoryParameters,
+  headers: tenantHeaders,
+  body: z.object(reinforceInput),
+  invalidBodyStatus: 422,
+  responses: { 200: { description: "Raised", schema: data(reinforcedShape) } },
+  async run(context, input) {
+    const reinforced = await reinforceMemory(await tenantOf(context, input), input.parameters.id, input.body)
+    return { status: 200, body: { data: reinforced } }
+  },
+})
+
+export const memoryRoutes: readonly AnyRoute[] = [create, read, update, remove, reinforce]

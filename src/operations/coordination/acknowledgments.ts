@@ -1,0 +1,118 @@
+/** Acknowledging mail: recorded once, told to the sender, with an answer in the thread if there is one. */
+
+import * as z from "zod"
+import type { Queries } from "../../db/database.ts"
+import { type Agent, isNotifier, NOTIFIER_NAME } from "../../domain/coordination/agent.ts"
+import { type Message, type Recipient, replySubject } from "../../domain/coordination/message.ts"
+import { oneLine } from "../../domain/foreign-text/markdown.ts"
+import { AppError, invalid } from "../../errors.ts"
+import { recordActivity } from "../../store/coordination/activity.ts"
+import { listRecipients, markAcknowledged, markRead } from "../../store/coordination/messages.ts"
+import { requireAgent } from "../admission.ts"
+import { agentName, body, messageId, projectId } from "../fields.ts"
+import { isoTime, lines } from "../markdown.ts"
+import { type ActorContext, defineOperation } from "../operation.ts"
+import { inTransaction } from "../transaction.ts"
+import { deliver, requireDelivered } from "./delivery.ts"
+import { ownCopy, requireMessage, requireParticipant } from "./messages.ts"
+import { notify } from "./writing.ts"
+
+export const ackMessage = defineOperation({
+  name: "ack-message",
+  title: "Acknowledge message",
+  category: "messaging",
+  effect: "write",
+  idempotent: true,
+  actor: "agent_name",
+  description:
+    "Acknowledge a message sent to you, and mark it read. The sender is told; response_text is sent to the sender in the thread.",
+  input: z.strictObject({
+    agent_name: agentName(),
+    project_id: projectId(),
+    message_id: messageId(),
+    response_text: body("Answer to the sender").optional(),
+  }),
+  run: acknowledge,
+  markdown: ({ agent, message, ackedAtMs, isFirst, response, isResponseUnsent }) =>
+    lines(
+      isFirst ? "# Message acknowledged" : "# Message was acknowledged before",
+      "",
+      `Message id: ${message.id}`,
+      `Subject: ${oneLine(message.subject)}`,
+      `Agent: ${agent.name}`,
+      `Acknowledged: ${isoTime(ackedAtMs)}`,
+      isFirst && !isNotifier(message.senderName) ? `Sender notified: ${message.senderName}` : null,
+      response === undefined ? null : `Response message id: ${response.messageId}`,
+      isResponseUnsent ? "The response was not sent, because of that. Call reply-message to write." : null,
+    ),
+})
+
+/**
+ * Records the first acknowledgment; the same again changes nothing. All or nothing: if the response
+ * cannot be delivered, the message stays unacknowledged.
+ */
+async function acknowledge(
+  context: ActorContext,
+  input: { message_id: number; response_text?: string | undefined },
+) {
+  const { project, actor } = context
+  const { delivery, ...outcome } = await inTransaction(
+    context,
+    `project:${project.id}`,
+    async (tx, dated) => {
+      const message = await requireMessage(tx, project, input.message_id)
+      await requireParticipant(tx, project, actor, message)
+      const own = ownCopy(await listRecipients(tx, message.id), actor)
+      if (own === undefined) throw notAddressed(message, actor)
+      if (own.ackedAtMs !== null) return { message, ackedAtMs: own.ackedAtMs, isFirst: false }
+      const sender = await requireAgent(tx, project, message.senderId)
+      const text = input.response_text
+      const answered = text === undefined ? undefined : await respond(tx, dated, sender, message, text)
+      if (answered === undefined || "delivered" in answered) await record(tx, dated, sender, message, own)
+      return { message, ackedAtMs: dated.nowMs, isFirst: true, delivery: answered }
+    },
+  )
+  const response = delivery === undefined ? undefined : requireDelivered(delivery)
+  const isResponseUnsent = input.response_text !== undefined && response === undefined
+  return { agent: actor, ...outcome, response, isResponseUnsent }
+}
+
+function notAddressed(message: Message, agent: Agent): AppError {
+  const text = `message ${message.id} was not sent to ${agent.name}, so there is nothing to acknowledge`
+  return new AppError("refused", text, { hint: "Call fetch-inbox to see what was." })
+}
+
+async function record(tx: Queries, context: ActorContext, sender: Agent, message: Message, own: Recipient) {
+  const { project, actor, nowMs } = context
+  await markAcknowledged(tx, message.id, actor.id, nowMs)
+  await markRead(tx, message.id, actor.id, nowMs)
+  await notify(tx, context, sender, {
+    subject: `${actor.name} acknowledged: ${message.subject}`,
+    bodyMd: `${actor.name} acknowledged your message ${message.id}.`,
+  })
+  // What everybody may see must not tell of a bcc recipient.
+  if (own.kind === "bcc") return
+  const activity = { projectId: project.id, agentId: actor.id, messageId: message.id }
+  await recordActivity(tx, { ...activity, kind: "message_acknowledged" }, nowMs)
+}
+
+async function respond(tx: Queries, context: ActorContext, sender: Agent, message: Message, bodyMd: string) {
+  if (isNotifier(sender.name)) {
+    throw invalid(
+      "response_text",
+      `cannot be delivered: ${NOTIFIER_NAME} reads no mail`,
+      "Call ack-message without response_text.",
+    )
+  }
+  return deliver(tx, context, {
+    sender: context.actor,
+    recipients: new Map([[sender, "to"]]),
+    threadKey: message.threadKey,
+    parentId: message.id,
+    subject: replySubject(message.subject),
+    bodyMd,
+    importance: "normal",
+    ackRequired: false,
+    attachments: [],
+  })
+}

@@ -1,0 +1,147 @@
+/**
+ * Delivering mail: the limits, the policies, the thread and the rows, in one transaction. Sending,
+ * replying and answering an acknowledgment all go through here.
+ */
+
+import type { Queries } from "../../db/database.ts"
+import type { Agent } from "../../domain/coordination/agent.ts"
+import { decideDelivery } from "../../domain/coordination/contact.ts"
+import type { Thread } from "../../domain/coordination/thread.ts"
+import { oneLine } from "../../domain/foreign-text/markdown.ts"
+import { secondsUntil } from "../../domain/rate-limit.ts"
+import { HOUR_MS } from "../../domain/time-units.ts"
+import { AppError } from "../../errors.ts"
+import { recordActivity } from "../../store/coordination/activity.ts"
+import { findContact, findContactFacts, putContact } from "../../store/coordination/contacts.ts"
+import { countSentSince } from "../../store/coordination/messages.ts"
+import { findThread, hasWrittenTo, isThreadMember } from "../../store/coordination/threads.ts"
+import type { ProjectContext } from "../operation.ts"
+import { rateLimited } from "../rate-limits.ts"
+import { areAcquainted } from "./acquaintance.ts"
+import { type Delivered, type Draft, notify, writeMessage } from "./writing.ts"
+
+/** A refusal names one recipient, why, and the next step. */
+type Delivery = { delivered: Delivered } | { refusals: string[] }
+
+/**
+ * Delivers a message to all of its recipients or to none. Contact requests that a refusal files are
+ * kept, which is why refusals are returned and not thrown: see `requireDelivered`.
+ */
+export async function deliver(tx: Queries, context: ProjectContext, draft: Draft): Promise<Delivery> {
+  const { app, project, nowMs } = context
+  await requireSendAllowance(tx, context, draft.sender)
+  const thread = await findWritableThread(tx, context, draft)
+  const refusals: string[] = []
+  for (const recipient of draft.recipients.keys()) {
+    const refusal = await refusalOf(tx, context, draft, recipient, thread)
+    if (refusal !== null) refusals.push(refusal)
+  }
+  if (refusals.length > 0) return { refusals }
+  const delivered = await writeMessage(tx, context, draft, thread)
+  await app.search.putMessage(tx, { id: delivered.messageId, subject: draft.subject, body: draft.bodyMd })
+  const activity = { projectId: project.id, agentId: draft.sender.id, messageId: delivered.messageId }
+  await recordActivity(tx, { ...activity, kind: "message_sent" }, nowMs)
+  return { delivered }
+}
+
+/** Returns what was delivered, or fails with `refused` and every refusal. */
+export function requireDelivered(delivery: Delivery): Delivered {
+  if ("delivered" in delivery) return delivery.delivered
+  throw new AppError(
+    "refused",
+    `nothing was sent, because not every recipient can be reached: ${delivery.refusals.join(" ")}`,
+  )
+}
+
+async function requireSendAllowance(tx: Queries, context: ProjectContext, sender: Agent): Promise<void> {
+  const sendsMax = context.app.config.rates.sends_per_hour
+  if (sendsMax === 0) return
+  const { sent, firstMs } = await countSentSince(tx, sender.id, context.nowMs - HOUR_MS)
+  if (sent < sendsMax) return
+  throw rateLimited(
+    `${sendsMax} messages per hour per agent`,
+    secondsUntil((firstMs ?? 0) + HOUR_MS, context.nowMs),
+  )
+}
+
+/** Returns the thread that a draft names, if it exists and its sender takes part in it. */
+async function findWritableThread(
+  tx: Queries,
+  context: ProjectContext,
+  draft: Draft,
+): Promise<Thread | undefined> {
+  if (draft.threadKey === undefined) return undefined
+  const thread = await findThread(tx, context.project.id, draft.threadKey)
+  if (thread?.isNotice === true) {
+    throw new AppError("refused", `thread ${thread.key} is a notification, where nobody can write`, {
+      hint: "Omit thread_id to begin a thread of your own.",
+    })
+  }
+  if (thread === undefined || (await isThreadMember(tx, thread.id, draft.sender.id))) return thread
+  throw new AppError("refused", `${draft.sender.name} takes no part in thread ${thread.key}`, {
+    hint: "Omit thread_id to begin a thread of your own.",
+  })
+}
+
+async function refusalOf(
+  tx: Queries,
+  context: ProjectContext,
+  draft: Draft,
+  recipient: Agent,
+  thread: Thread | undefined,
+): Promise<string | null> {
+  const { sender } = draft
+  if (recipient.id === sender.id) return null
+  const answersRecipient =
+    thread !== undefined && (await hasWrittenTo(tx, thread.id, recipient.id, sender.id))
+  const facts = await findContactFacts(tx, sender.id, recipient.id)
+  switch (decideDelivery({ ...facts, recipientPolicy: recipient.contactPolicy, answersRecipient })) {
+    case "deliver":
+      return null
+    case "closed":
+      return `${recipient.name} does not accept messages from you. Continue without ${recipient.name}.`
+    case "needs_approval":
+      return `${recipient.name} accepts messages from approved contacts only. Call request-contact for ${recipient.name} first.`
+    case "if_acquainted":
+      if (await areAcquainted(tx, sender, recipient, context.nowMs)) return null
+      return fileRequest(tx, context, draft, recipient)
+  }
+}
+
+/** Files the contact request that the message needs, unless one waits or was denied already. */
+async function fileRequest(
+  tx: Queries,
+  context: ProjectContext,
+  draft: Draft,
+  recipient: Agent,
+): Promise<string> {
+  const before = await findContact(tx, draft.sender.id, recipient.id)
+  if (before?.status === "denied") {
+    return `${recipient.name} has denied your contact request ${before.id}. Call request-contact only if your reason is a new one.`
+  }
+  const isPending = before?.status === "pending"
+  const id = isPending ? before.id : await requestContact(tx, context, draft.sender, recipient, draft.subject)
+  return `${recipient.name} has to approve you as a contact first; contact request ${id} is pending for that. Send again when list-contacts shows it approved.`
+}
+
+/** Files a pending contact request and notifies the recipient; returns its id. */
+export async function requestContact(
+  tx: Queries,
+  context: ProjectContext,
+  requester: Agent,
+  recipient: Agent,
+  reason: string,
+): Promise<number> {
+  const request = {
+    projectId: context.project.id,
+    requesterId: requester.id,
+    recipientId: recipient.id,
+    reason,
+  }
+  const id = await putContact(tx, { ...request, status: "pending" }, context.nowMs)
+  await notify(tx, context, recipient, {
+    subject: `Contact request from ${requester.name}`,
+    bodyMd: `${requester.name} would like to write to you: ${oneLine(reason)}\n\nContact request id: ${id}\n\nAnswer with respond-contact.`,
+  })
+  return id
+}

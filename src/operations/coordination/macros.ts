@@ -1,0 +1,298 @@
+/** Macros: the sequences that agents run most, in one call. */
+
+import * as z from "zod"
+import {
+  CLAIM_CYCLE_SECONDS_DEFAULT,
+  INBOX_LIMIT_DEFAULT,
+  INBOX_LIMIT_MAX,
+  RESERVATION_SECONDS_DEFAULT,
+  THREAD_MESSAGES_LIMIT_DEFAULT,
+} from "../../config/limits.ts"
+import type { Queries } from "../../db/database.ts"
+import type { Repository } from "../../domain/project.ts"
+import { AppError } from "../../errors.ts"
+import { findContactFacts, putContact, removeBlock } from "../../store/coordination/contacts.ts"
+import { markRead } from "../../store/coordination/messages.ts"
+import { listHeldByAgent } from "../../store/coordination/reservations.ts"
+import { isThreadMember } from "../../store/coordination/threads.ts"
+import { howToConnect, requireRepository } from "../admission.ts"
+import { agentName, pathPatterns, projectId, reason, repositoryId, seconds, threadId } from "../fields.ts"
+import { agentProfile, countFitting, fitBlocks, inboxEntry, lines, threadEntry } from "../markdown.ts"
+import { type ActorContext, defineOperation } from "../operation.ts"
+import { inTransaction } from "../transaction.ts"
+import { identityFields, namedRepository, register, takenHintLine } from "./agents.ts"
+import { requireOther } from "./contacts.ts"
+import { type Grant, grant, newGrantCall } from "./grants.ts"
+import { readInbox } from "./messages.ts"
+import { resolvePattern } from "./patterns.ts"
+import { admitToRepository, conflictReport, grantedLines } from "./reservations.ts"
+import { readThread, requireThread, summaryMarkdown, summaryOf } from "./threads.ts"
+
+export const macroStartSession = defineOperation({
+  name: "macro-start-session",
+  title: "Start session",
+  category: "macros",
+  effect: "write",
+  opensProject: true,
+  description:
+    "Call this first: registers or resumes you, reserves file_paths if given (shared unless exclusive is true), and shows your inbox. It tells the name and the ids that all other tools need.",
+  input: z.strictObject({
+    project_key: identityFields.project_key,
+    program: identityFields.program,
+    model: identityFields.model,
+    name_hint: identityFields.name_hint,
+    repository_id: identityFields.repository_id,
+    file_paths: pathPatterns().optional(),
+    reservation_ttl: seconds(RESERVATION_SECONDS_DEFAULT, "Seconds to reserve file_paths for"),
+    exclusive: z.boolean().default(false).describe("Reserve exclusively"),
+  }),
+  async run(context, input) {
+    const { app, nowMs } = context
+    const paths = input.file_paths ?? []
+    // A path that is no pattern is found out before anything is written.
+    const named = await namedRepository(context, input.repository_id)
+    if (named !== undefined) await resolveAll(named, paths)
+    const registration = await register(context, input, { reserves: paths.length > 0 })
+    const { agent, project } = registration
+    const acting: ActorContext = { ...context, project, actor: agent }
+    const repository =
+      agent.repositoryId === null ? undefined : await requireRepository(app.db, agent.repositoryId)
+    const patterns = repository === undefined ? [] : await resolveAll(repository, paths)
+    const request = { exclusive: input.exclusive, durationSeconds: input.reservation_ttl, reason: null }
+    const grants =
+      repository === undefined || patterns.length === 0
+        ? []
+        : await grantAll(acting, repository, patterns, request)
+    const inbox = await readInbox(
+      app.db,
+      { agentId: agent.id },
+      { bodies: false, limit: INBOX_LIMIT_DEFAULT },
+    )
+    const held = await listHeldByAgent(app.db, agent.id, app.now())
+    return { ...registration, grants, held, unreserved: repository === undefined ? paths : [], inbox, nowMs }
+  },
+  markdown: ({ grants, held, unreserved, inbox, nowMs, ...registration }) => {
+    const { agent, project, resumed } = registration
+    const grantedIds = grants.flatMap((one) => ("granted" in one ? [one.granted.id] : []))
+    const kept = held.filter((reservation) => !grantedIds.includes(reservation.id))
+    const head = lines(
+      `# Session of ${agent.name} ${resumed ? "resumed" : "started"}`,
+      "",
+      agentProfile(agent, project.key),
+      takenHintLine(registration),
+      kept.length === 0 ? null : `Still reserved by you: ${kept.length}`,
+      grants.length === 0 ? null : grantCounts(grants),
+    )
+    const blocks = [
+      ...grantBlocks(grants, nowMs),
+      ...(unreserved.length === 0
+        ? []
+        : [`Nothing is reserved: no repository is connected. ${howToConnect()}`]),
+      ...kept.map((reservation) => grantedLines(reservation, nowMs)),
+      lines("## Inbox", `Total: ${inbox.total}`, `Unread: ${inbox.unread}`),
+      ...inbox.messages.map(inboxEntry),
+    ]
+    return fitBlocks(head, blocks, "Call fetch-inbox to see the other messages.")
+  },
+})
+
+export const macroClaimCycle = defineOperation({
+  name: "macro-claim-cycle",
+  title: "Claim files for a work cycle",
+  category: "macros",
+  effect: "write",
+  actor: "agent_name",
+  description:
+    "Reserve files for one cycle of work and see your urgent mail. What is free is granted, each conflict is reported.",
+  input: z.strictObject({
+    agent_name: agentName(),
+    project_id: projectId(),
+    repository_id: repositoryId(),
+    file_paths: pathPatterns().min(1),
+    cycle_duration_seconds: seconds(CLAIM_CYCLE_SECONDS_DEFAULT, "How long"),
+    exclusive: z.boolean().default(true).describe("false: share with other shared reservations"),
+  }),
+  async run(context, input) {
+    const { app, actor, nowMs } = context
+    const repository = await admitToRepository(context, input.repository_id)
+    const patterns = await resolveAll(repository, input.file_paths)
+    const request = {
+      exclusive: input.exclusive,
+      durationSeconds: input.cycle_duration_seconds,
+      reason: null,
+    }
+    const grants = await grantAll(context, repository, patterns, request)
+    const filter = { agentId: actor.id, urgentOnly: true }
+    return {
+      agent: actor,
+      grants,
+      urgent: await readInbox(app.db, filter, { bodies: false, limit: INBOX_LIMIT_MAX }),
+      nowMs,
+    }
+  },
+  markdown: ({ agent, grants, urgent, nowMs }) =>
+    fitBlocks(
+      lines(
+        "# Work cycle",
+        "",
+        `Agent: ${agent.name}`,
+        grantCounts(grants),
+        `Urgent messages: ${urgent.total}`,
+        `Unread: ${urgent.unread}`,
+      ),
+      [
+        ...grantBlocks(grants, nowMs),
+        ...urgent.messages.filter((message) => message.readAtMs === null).map(inboxEntry),
+      ],
+      "Call list-file-reservations and fetch-inbox to see the rest.",
+    ),
+})
+
+async function resolveAll(repository: Repository, paths: readonly string[]): Promise<string[]> {
+  const patterns: string[] = []
+  for (const [index, path] of paths.entries())
+    patterns.push(await resolvePattern(repository, path, `file_paths.${index}`))
+  return [...new Set(patterns)]
+}
+
+type GrantTerms = { exclusive: boolean; durationSeconds: number; reason: string | null }
+
+/** Grants what is free in one transaction. */
+function grantAll(
+  context: ActorContext,
+  repository: Repository,
+  patterns: readonly string[],
+  terms: GrantTerms,
+): Promise<Grant[]> {
+  return inTransaction(context, `repository:${repository.id}`, async (tx, dated) => {
+    const call = newGrantCall()
+    const grants: Grant[] = []
+    for (const pathPattern of patterns) {
+      grants.push(await grant(tx, dated, { ...terms, repository, pathPattern }, call))
+    }
+    return grants
+  })
+}
+
+function grantCounts(grants: readonly Grant[]): string {
+  const granted = grants.filter((one) => "granted" in one).length
+  return lines(`Granted: ${granted}`, `Refused: ${grants.length - granted}`)
+}
+
+/** What was granted comes first: it is short, and the reports of conflicts may be long. */
+function grantBlocks(grants: readonly Grant[], nowMs: number): string[] {
+  const granted = grants.flatMap((one) => ("granted" in one ? [one.granted] : []))
+  const refused = grants.flatMap((one) => ("conflicts" in one ? [one] : []))
+  return [
+    ...granted.map((reservation) => grantedLines(reservation, nowMs)),
+    ...refused.map((one) => `Not reserved: ${conflictReport(one, nowMs)}`),
+  ]
+}
+
+export const macroPrepareThread = defineOperation({
+  name: "macro-prepare-thread",
+  title: "Prepare thread",
+  category: "macros",
+  effect: "write",
+  idempotent: true,
+  actor: "agent_name",
+  description: "Catch up on a thread of yours: its summary and its messages, which are marked read.",
+  input: z.strictObject({ agent_name: agentName(), project_id: projectId(), thread_id: threadId() }),
+  async run(context, input) {
+    const { app, project, actor, nowMs } = context
+    const thread = await requireThread(app.db, project, input.thread_id)
+    if (!(await isThreadMember(app.db, thread.id, actor.id))) {
+      throw new AppError("refused", `${actor.name} takes no part in thread ${thread.key}`, {
+        hint: "Call get-thread-messages or summarize-thread to look at it.",
+      })
+    }
+    const { messages } = await readThread(app, thread, THREAD_MESSAGES_LIMIT_DEFAULT)
+    const summary = summaryMarkdown(thread, await summaryOf(app, thread, nowMs))
+    const blocks = messages.map((one) => threadEntry(one.message, one.recipients, one.ackedAtMs))
+    // Only what is shown is read: mail that did not fit must not vanish from what is unread.
+    const room = `${summary}\n\n## Messages\nMarked read: ${messages.length}`
+    const shown = messages.slice(messages.length - countFitting(room, blocks, OLDER_MESSAGES, "last"))
+    const markedRead = await inTransaction(context, `project:${project.id}`, (tx, dated) =>
+      markAllRead(
+        tx,
+        shown.map((one) => one.message.id),
+        actor.id,
+        dated.nowMs,
+      ),
+    )
+    return { summary, blocks, markedRead }
+  },
+  markdown: ({ summary, blocks, markedRead }) =>
+    fitBlocks(
+      lines(summary, "", "## Messages", `Marked read: ${markedRead}`),
+      blocks,
+      OLDER_MESSAGES,
+      "last",
+    ),
+})
+
+const OLDER_MESSAGES =
+  "They are older and stay unread; fetch-inbox shows your unread mail, read-message one message."
+
+async function markAllRead(tx: Queries, messageIds: readonly number[], agentId: number, nowMs: number) {
+  let marked = 0
+  for (const id of messageIds) if (await markRead(tx, id, agentId, nowMs)) marked += 1
+  return marked
+}
+
+export const macroContactHandshake = defineOperation({
+  name: "macro-contact-handshake",
+  title: "Contact handshake",
+  category: "macros",
+  effect: "write",
+  idempotent: true,
+  actor: "requester_name",
+  description: "Approve contact between two agents both ways at once. Lifts your own block only.",
+  input: z.strictObject({
+    requester_name: agentName(),
+    recipient_name: agentName("The other agent"),
+    project_id: projectId(),
+    reason: reason("Why, for the recipient"),
+  }),
+  async run(context, input) {
+    const { project, actor } = context
+    return inTransaction(context, `project:${project.id}`, async (tx, { nowMs }) => {
+      const recipient = await requireOther(tx, context, input.recipient_name, "recipient_name")
+      const { blocked } = await findContactFacts(tx, actor.id, recipient.id)
+      if (blocked || recipient.contactPolicy === "block_all") {
+        throw new AppError("refused", `${recipient.name} does not accept contact from you`, {
+          hint: `Continue without ${recipient.name}.`,
+        })
+      }
+      const liftedBlock = await removeBlock(tx, actor.id, recipient.id)
+      const ids = await approveBothWays(tx, project.id, [actor.id, recipient.id], input.reason, nowMs)
+      return { requester: actor, recipient, liftedBlock, ids }
+    })
+  },
+  markdown: ({ requester, recipient, liftedBlock, ids }) =>
+    lines(
+      "# Contact approved both ways",
+      "",
+      `Requester: ${requester.name} (agent ${requester.id})`,
+      `Recipient: ${recipient.name} (agent ${recipient.id})`,
+      `Contact request id: ${ids.forth}`,
+      `Reverse contact request id: ${ids.back}`,
+      `Status: approved`,
+      liftedBlock ? `Your block of ${recipient.name} is lifted.` : null,
+      `${requester.name} and ${recipient.name} may write to each other.`,
+    ),
+})
+
+async function approveBothWays(
+  tx: Queries,
+  projectId: number,
+  [one, other]: [number, number],
+  why: string,
+  nowMs: number,
+) {
+  const contact = { projectId, status: "approved" as const, reason: why }
+  return {
+    forth: await putContact(tx, { ...contact, requesterId: one, recipientId: other }, nowMs),
+    back: await putContact(tx, { ...contact, requesterId: other, recipientId: one }, nowMs),
+  }
+}

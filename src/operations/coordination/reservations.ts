@@ -1,0 +1,262 @@
+/** The tools of file reservations: reserving, listing, releasing. */
+
+import * as z from "zod"
+import {
+  CONFLICTS_SHOWN_MAX,
+  LISTING_ROWS_MAX,
+  PATTERN_CHARS_MAX,
+  RESERVATION_IDS_MAX,
+  RESERVATION_SECONDS_DEFAULT,
+} from "../../config/limits.ts"
+import type { Queries } from "../../db/database.ts"
+import { repositoryScope } from "../../domain/api-key.ts"
+import type { Agent } from "../../domain/coordination/agent.ts"
+import { holderOf, isHeld, modeOf, type Reservation } from "../../domain/coordination/reservation.ts"
+import { named, oneLine } from "../../domain/foreign-text/markdown.ts"
+import type { Repository } from "../../domain/project.ts"
+import { AppError } from "../../errors.ts"
+import { recordActivity } from "../../store/coordination/activity.ts"
+import {
+  endReservation,
+  findReservation,
+  listHeldByAgent,
+  listReservations,
+} from "../../store/coordination/reservations.ts"
+import { listProjectRepositoryIds } from "../../store/projects.ts"
+import { forbidden, requireAgent, requireRepository, requireReservationScope } from "../admission.ts"
+import { agentId, id, pathPattern, projectId, reason, repositoryId, seconds } from "../fields.ts"
+import { countFound, duration, fitBlocks, isoTime, lines, reservationEntry } from "../markdown.ts"
+import { type ActorContext, type CallContext, defineOperation, type ProjectContext } from "../operation.ts"
+import { inTransaction } from "../transaction.ts"
+import { grant, type Refused } from "./grants.ts"
+import { resolvePattern } from "./patterns.ts"
+
+/**
+ * Checks that a key may reserve in a repository on behalf of a project. With a key for everything the
+ * first grant links the two; every other key stays within what is linked.
+ */
+export async function admitToRepository(context: ProjectContext, repositoryId: number): Promise<Repository> {
+  const { app, key, project } = context
+  const repository = await requireRepository(app.db, repositoryId)
+  const isLinked = (await listProjectRepositoryIds(app.db, project.id)).includes(repository.id)
+  if (isLinked) requireReservationScope(key, project, repository.id)
+  if (isLinked) return repository
+  if (!key.scopes.includes("*")) throw forbidden(repositoryScope(repository.id))
+  return repository
+}
+
+/** Returns the report of a reservation that was refused: who stands in the way, where, and what to do. */
+export function conflictReport(refused: Refused, nowMs: number): string {
+  const { conflicts, projectId } = refused
+  const entries = conflicts
+    .slice(0, CONFLICTS_SHOWN_MAX)
+    .map(({ reservation, witness }) =>
+      lines(
+        `Conflicting agent: ${holderOf(reservation)} (agent ${reservation.agentId})`,
+        reservation.projectId === projectId ? null : `Of another project: ${reservation.projectId}`,
+        `Mode: ${modeOf(reservation)}`,
+        `Path pattern: ${oneLine(reservation.pathPattern)}`,
+        reservation.reason === null ? null : `Reason: ${oneLine(reservation.reason)}`,
+        `Path matched by both: ${oneLine(witness)}`,
+        `Expires: ${isoTime(reservation.expiresAtMs)} (in ${duration(reservation.expiresAtMs - nowMs)})`,
+        `Reservation id: ${reservation.id}`,
+      ),
+    )
+  const left = conflicts.length - entries.length
+  if (left > 0) entries.push(`${countFound(conflicts.length, left, "more conflict")}.`)
+  const all = countFound(conflicts.length, conflicts.length, "reservation")
+  return [
+    `${named(refused.pathPattern)} (${modeOf(refused)}) conflicts with ${all} of other agents.`,
+    ...entries,
+    adviceFor(refused),
+  ].join("\n\n")
+}
+
+function adviceFor({ conflicts, exclusive, projectId }: Refused): string {
+  if (conflicts.every(({ reservation }) => reservation.projectId !== projectId)) {
+    return "The holders work in another project on this repository: wait for the expiry, work on other files, or use shared mode if they share."
+  }
+  const isShareable = exclusive && conflicts.every(({ reservation }) => !reservation.exclusive)
+  const sharing = isShareable ? ", reserve with exclusive false to share the files," : ""
+  return `Call list-file-reservations to check who holds what${sharing} or send-message to the holder; shared mode works only where all holders share.`
+}
+
+export const reserveFilePaths = defineOperation({
+  name: "reserve-file-paths",
+  title: "Reserve file paths",
+  category: "file-reservations",
+  effect: "write",
+  idempotent: true,
+  actor: "agent_id",
+  description:
+    "Reserve files before you edit them: one path or glob, such as src/auth/**. A folder covers what is below it. Refused with a report when another agent's reservation overlaps and one of the two is exclusive. Reserving the same pattern again renews it.",
+  input: z.strictObject({
+    agent_id: agentId(),
+    repository_id: repositoryId(),
+    coordination_project_id: projectId(),
+    path_pattern: pathPattern(),
+    exclusive: z.boolean().default(true).describe("false: share with other shared reservations"),
+    duration_seconds: seconds(RESERVATION_SECONDS_DEFAULT, "How long"),
+    reason: reason("Why, for the others").optional(),
+  }),
+  async run(context, input) {
+    const repository = await admitToRepository(context, input.repository_id)
+    const pathPattern = await resolvePattern(repository, input.path_pattern, "path_pattern")
+    const request = {
+      repository,
+      pathPattern,
+      exclusive: input.exclusive,
+      durationSeconds: input.duration_seconds,
+      reason: input.reason ?? null,
+    }
+    return inTransaction(context, `repository:${repository.id}`, async (tx, dated) => {
+      const result = await grant(tx, dated, request)
+      if ("conflicts" in result) throw new AppError("conflict", conflictReport(result, dated.nowMs))
+      return { ...result, nowMs: dated.nowMs }
+    })
+  },
+  markdown: ({ granted, renewed, nowMs }) =>
+    lines(renewed ? "# Reservation renewed" : "# Files reserved", "", grantedLines(granted, nowMs)),
+})
+
+/** Returns what a holder needs to know of a reservation. */
+export function grantedLines(granted: Reservation, nowMs: number): string {
+  return lines(
+    `Reservation id: ${granted.id}`,
+    `Path pattern: ${oneLine(granted.pathPattern)}`,
+    `Mode: ${modeOf(granted)}`,
+    `Agent: ${granted.agentName}`,
+    `Expires: ${isoTime(granted.expiresAtMs)} (in ${duration(granted.expiresAtMs - nowMs)})`,
+  )
+}
+
+export const listFileReservations = defineOperation({
+  name: "list-file-reservations",
+  title: "List file reservations",
+  category: "file-reservations",
+  effect: "read",
+  idempotent: true,
+  description: "List the reservations that hold now: who, what, which mode, until when.",
+  input: z.strictObject({
+    coordination_project_id: projectId(),
+    repository_id: repositoryId("Only in this repository").optional(),
+    agent_id: agentId("Only of this agent").optional(),
+    path_pattern: z
+      .string()
+      .min(1)
+      .max(PATTERN_CHARS_MAX)
+      .describe("Only patterns that contain this text")
+      .optional(),
+  }),
+  async run({ app, project, nowMs }, input) {
+    if (input.repository_id !== undefined) await requireRepository(app.db, input.repository_id)
+    if (input.agent_id !== undefined) await requireAgent(app.db, project, input.agent_id)
+    const filter = {
+      projectId: project.id,
+      repositoryId: input.repository_id,
+      agentId: input.agent_id,
+      patternPart: input.path_pattern,
+    }
+    return { reservations: await listReservations(app.db, filter, nowMs, LISTING_ROWS_MAX), nowMs }
+  },
+  markdown: ({ reservations, nowMs }) =>
+    fitBlocks(
+      lines("# File reservations", "", `Total: ${reservations.length}`),
+      reservations.map((reservation) => reservationEntry(reservation, nowMs)),
+      "Narrow the list with agent_id, repository_id or path_pattern.",
+    ),
+})
+
+export const releaseFileReservations = defineOperation({
+  name: "release-file-reservations",
+  title: "Release file reservations",
+  category: "file-reservations",
+  effect: "write",
+  idempotent: true,
+  actor: "agent_id",
+  description: "Release your reservations when your edits are done: the given ids, or all of yours.",
+  input: z.strictObject({
+    agent_id: agentId(),
+    coordination_project_id: projectId(),
+    reservation_ids: z
+      .array(id("Reservation id"))
+      .max(RESERVATION_IDS_MAX)
+      .optional()
+      .describe("Reservation ids; empty or absent: all of yours"),
+  }),
+  async run(context, input) {
+    return inTransaction(context, `project:${context.project.id}`, (tx, dated) =>
+      release(tx, dated, input.reservation_ids ?? []),
+    )
+  },
+  markdown: ({ agent, released, notReleased, nowMs }) => {
+    const head = lines("# Reservations released", "", `Agent: ${agent.name}`, `Released: ${released.length}`)
+    const releasedEntries = released.map((reservation) =>
+      lines(
+        `### ${oneLine(reservation.pathPattern)}`,
+        `Reservation id: ${reservation.id}`,
+        `Mode: ${modeOf(reservation)}`,
+        `Released early by: ${duration(reservation.expiresAtMs - nowMs)}`,
+      ),
+    )
+    const problems =
+      notReleased.length === 0
+        ? []
+        : [`Not released:\n${notReleased.map(({ id, why }) => `- Reservation id ${id}: ${why}`).join("\n")}`]
+    return fitBlocks(
+      head,
+      [...problems, ...releasedEntries],
+      "All of them are released; call list-file-reservations to see what is still held.",
+    )
+  },
+})
+
+/** Releases an agent's reservations: the given ones, or all. Returns what was released. */
+export async function releaseOf(
+  context: CallContext,
+  agent: Agent,
+  ids: readonly number[] = [],
+): Promise<Reservation[]> {
+  const { released } = await inTransaction({ ...context, actor: agent }, `agent:${agent.id}`, (tx, dated) =>
+    release(tx, dated, ids),
+  )
+  return released
+}
+
+async function release(tx: Queries, context: Omit<ActorContext, "project">, ids: readonly number[]) {
+  const { actor, nowMs } = context
+  const wanted =
+    ids.length === 0
+      ? (await listHeldByAgent(tx, actor.id, nowMs)).map((reservation) => reservation.id)
+      : [...new Set(ids)]
+  const released: Reservation[] = []
+  const notReleased: { id: number; why: string }[] = []
+  for (const id of wanted) {
+    const reservation = await findReservation(tx, id)
+    const why = refusalToRelease(reservation, actor.id, nowMs)
+    if (reservation === undefined || why !== null) {
+      notReleased.push({ id, why: why ?? NOT_FOUND })
+      continue
+    }
+    await endReservation(tx, id, nowMs)
+    await recordActivity(
+      tx,
+      { projectId: actor.projectId, agentId: actor.id, kind: "reservation_released", reservationId: id },
+      nowMs,
+    )
+    released.push(reservation)
+  }
+  return { agent: actor, released, notReleased, nowMs }
+}
+
+const NOT_FOUND = "there is no such reservation"
+
+function refusalToRelease(
+  reservation: Reservation | undefined,
+  agentId: number,
+  nowMs: number,
+): string | null {
+  if (reservation === undefined) return NOT_FOUND
+  if (reservation.agentId !== agentId) return `it is ${holderOf(reservation)}'s, not yours`
+  return isHeld(reservation, nowMs) ? null : "it was released or has expired before"
+}

@@ -1,0 +1,185 @@
+/** Single memories: creating, reading, changing, reinforcing and deleting them. */
+
+import { randomUUID } from "node:crypto"
+import type { Queries } from "../../db/database.ts"
+import type { Memory } from "../../domain/memory/memory.ts"
+import { freshSalience, reinforce, shownSalience } from "../../domain/memory/salience.ts"
+import { classifySector } from "../../domain/memory/sector.ts"
+import { type IndexEntry, indexEntryOf } from "../../domain/memory/words.ts"
+import { AppError, assert } from "../../errors.ts"
+import {
+  countAccess,
+  findMemory,
+  findMemoryById,
+  insertMemory,
+  type MemoryChange,
+  putSalience,
+  removeMemory,
+  type StoredSize,
+  updateMemory,
+} from "../../store/memory/memories.ts"
+import type { App } from "../app.ts"
+import { embedAtOnce, forgetEmbedding, storeOrPostpone } from "../embedding/memories.ts"
+import type { Input } from "../input.ts"
+import type { TenantContext } from "../operation.ts"
+import { inTransaction } from "../transaction.ts"
+import type { changeInput, createInput, reinforceInput } from "./inputs.ts"
+import { type CreatedMemory, type MemoryJson, memoryJson, type ReinforcedMemory } from "./results.ts"
+
+/** Stores a memory verbatim: at once it can be found by its words, and by its meaning when its model is ready. */
+export async function createMemory(
+  context: TenantContext,
+  draft: Input<typeof createInput>,
+): Promise<CreatedMemory> {
+  const { app, repository } = context
+  const sector = draft.sector ?? classifySector(draft.content).sector
+  const embedded = await embedAtOnce(app, repository.id, draft.content)
+  const memory = await inTransaction(context, lockOf(repository.id), async (tx, { nowMs }) => {
+    const id = await putMemory(tx, app, {
+      uuid: randomUUID(),
+      repositoryId: repository.id,
+      content: draft.content,
+      sector,
+      salience: freshSalience(nowMs),
+      accessCount: 0,
+      tags: draft.tags ?? [],
+      source: draft.source ?? null,
+      metadata: draft.metadata ?? {},
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+      lastAccessedAtMs: null,
+    })
+    const stored = { id, repositoryId: repository.id }
+    await storeOrPostpone(tx, app, stored, embedded, nowMs)
+    return requireById(tx, id)
+  })
+  return { ...memoryJson(context, memory), sector_inferred: draft.sector === undefined }
+}
+
+/** Stores a whole memory with its words, without a vector; returns the number of its row. */
+export async function putMemory(
+  tx: Queries,
+  app: App,
+  memory: Omit<Memory, "id" | "embeddingStatus" | "contentVersion">,
+): Promise<number> {
+  const entry = indexEntryOf(memory)
+  const id = await insertMemory(tx, { ...memory, ...sizeOf(memory, entry) })
+  await app.memories.put(tx, { id, repositoryId: memory.repositoryId, entry })
+  return id
+}
+
+/** Returns a memory without counting it as an access; fails with `not_found`, also for those of other tenants. */
+export async function requireMemory(
+  db: Queries,
+  { repository }: Pick<TenantContext, "repository">,
+  uuid: string,
+): Promise<Memory> {
+  const memory = await findMemory(db, repository.id, uuid.toLowerCase())
+  if (memory !== undefined) return memory
+  throw new AppError("not_found", `memory ${uuid} was not found in repository ${repository.id}`, {
+    hint: "List the memories, or search for them, to see their ids.",
+  })
+}
+
+/** Returns a memory and counts that as an access, which is already in what is returned. */
+export function readMemory(context: TenantContext, uuid: string): Promise<MemoryJson> {
+  return inTransaction(context, lockOf(context.repository.id), async (tx, { nowMs }) => {
+    const { id } = await requireMemory(tx, context, uuid)
+    await countAccess(tx, id, nowMs)
+    return memoryJson(context, await requireById(tx, id))
+  })
+}
+
+type PartialChange = Input<typeof changeInput>
+
+/** Changes what is given; a new content is embedded and connected anew. Nothing given changes nothing. */
+export async function changeMemory(
+  context: TenantContext,
+  uuid: string,
+  change: PartialChange,
+): Promise<MemoryJson> {
+  const { app, repository } = context
+  const before = await requireMemory(app.db, context, uuid)
+  if (Object.values(change).every((value) => value === undefined)) return memoryJson(context, before)
+  const { content } = change
+  const embedded = content === undefined ? undefined : await embedAtOnce(app, repository.id, content)
+  return inTransaction(context, lockOf(repository.id), async (tx, { nowMs }) => {
+    const memory = await requireMemory(tx, context, uuid)
+    const changed = { ...memory, ...withoutUndefined(change) }
+    const entry = indexEntryOf(changed)
+    await app.memories.remove(tx, { ...memory, entry: indexEntryOf(memory) })
+    await updateMemory(tx, memory, { ...changed, ...sizeOf(changed, entry) }, nowMs)
+    await app.memories.put(tx, { ...memory, entry })
+    if (changed.content !== memory.content) {
+      await forgetEmbedding(tx, app, memory)
+      await storeOrPostpone(tx, app, memory, embedded, nowMs)
+    }
+    return memoryJson(context, await requireById(tx, memory.id))
+  })
+}
+
+/** Raises a memory's salience by a profile's boost. */
+export function reinforceMemory(
+  context: TenantContext,
+  uuid: string,
+  { profile }: Input<typeof reinforceInput>,
+): Promise<ReinforcedMemory> {
+  const { app, repository } = context
+  return inTransaction(context, lockOf(repository.id), async (tx, { nowMs }) => {
+    const memory = await requireMemory(tx, context, uuid)
+    const outcome = reinforce(memory.salience, memory.sector, app.config.halfLives, profile, nowMs)
+    await putSalience(tx, memory.id, outcome.state)
+    const [before, after] = [shownSalience(outcome.before), shownSalience(outcome.after)]
+    return {
+      id: memory.uuid,
+      old_salience: before,
+      new_salience: after,
+      profile_used: profile,
+      boost_applied: shownSalience(after - before),
+    }
+  })
+}
+
+/** Deletes a memory with its words, vectors and waypoints, for good. */
+export function deleteMemory(context: TenantContext, uuid: string): Promise<MemoryJson> {
+  return inTransaction(context, lockOf(context.repository.id), async (tx) => {
+    const memory = await requireMemory(tx, context, uuid)
+    await eraseMemory(tx, context.app, memory)
+    return memoryJson(context, memory)
+  })
+}
+
+/** Takes everything of a memory away. */
+export async function eraseMemory(tx: Queries, app: App, memory: Memory): Promise<void> {
+  await app.memories.remove(tx, { ...memory, entry: indexEntryOf(memory) })
+  await forgetEmbedding(tx, app, memory)
+  await removeMemory(tx, memory.id)
+}
+
+/** Names what must not change while the memories of a repository do. */
+export function lockOf(repositoryId: number): string {
+  return `memories:${repositoryId}`
+}
+
+async function requireById(tx: Queries, id: number): Promise<Memory> {
+  const memory = await findMemoryById(tx, id)
+  assert(memory !== undefined, "a memory that was just stored is there")
+  return memory
+}
+
+function withoutUndefined(change: PartialChange): Partial<MemoryChange> {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+}
+
+/** What the columns of fixed size of a memory, its rows of tags and their keys take up, about. */
+const ROW_BYTES = 200
+const TAG_ROW_BYTES = 40
+
+/** Returns what a memory takes up in rows and in the index of words, about: each word stands there once more. */
+function sizeOf({ content, tags, source, metadata }: MemoryChange, entry: IndexEntry): StoredSize {
+  const texts = [content, JSON.stringify(tags), source ?? "", JSON.stringify(metadata)]
+  const entryTexts = [entry.content, entry.tags].filter((text) => text !== "")
+  const textBytes = [...texts, ...entryTexts].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  const wordCount = entryTexts.reduce((sum, text) => sum + text.split(" ").length, 0)
+  return { storedBytes: ROW_BYTES + textBytes + tags.length * TAG_ROW_BYTES, wordCount }
+}

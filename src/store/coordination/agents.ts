@@ -1,0 +1,134 @@
+/** Agents, and which of them are members of a project. The notifier is stored here and listed nowhere. */
+
+import type { Queries } from "../../db/database.ts"
+import { type Agent, type ContactPolicy, NOTIFIER_NAME, nameKey } from "../../domain/coordination/agent.ts"
+import { type AgentRow, flag, toAgent } from "../rows.ts"
+
+const COLUMNS =
+  "id, project_id, name, program, model, task_description, repository_id, contact_policy, session, is_claimed, last_active_at_ms, created_at_ms"
+
+export const agentStatements = {
+  findById: `SELECT ${COLUMNS} FROM agents WHERE id = ?`,
+  findByName: `SELECT ${COLUMNS} FROM agents WHERE project_id = ? AND name_key = ?`,
+  findInRepository: `
+    SELECT ${COLUMNS} FROM agents
+    WHERE name_key = ? AND project_id IN (SELECT project_id FROM project_repositories WHERE repository_id = ?)
+    ORDER BY last_active_at_ms DESC, id LIMIT 1`,
+  list: `
+    SELECT ${COLUMNS} FROM agents
+    WHERE project_id = ? AND name_key <> ? AND (? IS NULL OR repository_id = ?)
+    ORDER BY last_active_at_ms DESC, id`,
+  listOfSession: `SELECT ${COLUMNS} FROM agents WHERE session = ? ORDER BY last_active_at_ms DESC, id`,
+  listNames: "SELECT name FROM agents WHERE project_id = ? AND name_key <> ? ORDER BY name_key",
+  insert: `
+    INSERT INTO agents (project_id, name, name_key, program, model, task_description, repository_id,
+      contact_policy, session, is_claimed, last_active_at_ms, created_at_ms)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${COLUMNS}`,
+  update: `
+    UPDATE agents SET project_id = ?, name = ?, name_key = ?, program = ?, model = ?, task_description = ?, repository_id = ?,
+      contact_policy = ?, session = ?, is_claimed = ?, last_active_at_ms = ?
+    WHERE id = ? RETURNING ${COLUMNS}`,
+  markClaimed: "UPDATE agents SET is_claimed = 1 WHERE id = ?",
+  setPolicy: "UPDATE agents SET contact_policy = ? WHERE id = ?",
+  touch: "UPDATE agents SET last_active_at_ms = ? WHERE id = ?",
+}
+
+export async function findAgentById(db: Queries, id: number): Promise<Agent | undefined> {
+  const row = await db.get<AgentRow>(agentStatements.findById, [id])
+  return row && toAgent(row)
+}
+
+/** Finds an agent of a project by its name, in any case. */
+export async function findAgentByName(
+  db: Queries,
+  projectId: number,
+  name: string,
+): Promise<Agent | undefined> {
+  const row = await db.get<AgentRow>(agentStatements.findByName, [projectId, nameKey(name)])
+  return row && toAgent(row)
+}
+
+/** Finds an agent by its name, in any case, in one of the projects of a repository: the one active last. */
+export async function findAgentInRepository(
+  db: Queries,
+  repositoryId: number,
+  name: string,
+): Promise<Agent | undefined> {
+  const row = await db.get<AgentRow>(agentStatements.findInRepository, [nameKey(name), repositoryId])
+  return row && toAgent(row)
+}
+
+/** Returns a project's agents, the most recently active first. */
+export async function listAgents(db: Queries, projectId: number, repositoryId?: number): Promise<Agent[]> {
+  const repository = repositoryId ?? null
+  const rows = await db.all<AgentRow>(agentStatements.list, [
+    projectId,
+    nameKey(NOTIFIER_NAME),
+    repository,
+    repository,
+  ])
+  return rows.map(toAgent)
+}
+
+/** Returns the agents that a session speaks for, in all projects, the most recently active first. */
+export async function listAgentsOfSession(db: Queries, session: string): Promise<Agent[]> {
+  return (await db.all<AgentRow>(agentStatements.listOfSession, [session])).map(toAgent)
+}
+
+export async function listAgentNames(db: Queries, projectId: number): Promise<string[]> {
+  const rows = await db.all<{ name: string }>(agentStatements.listNames, [projectId, nameKey(NOTIFIER_NAME)])
+  return rows.map((row) => row.name)
+}
+
+type NewAgent = Omit<Agent, "id" | "lastActiveAtMs" | "createdAtMs">
+
+export async function insertAgent(tx: Queries, agent: NewAgent, nowMs: number): Promise<Agent> {
+  const row = await tx.get<AgentRow>(agentStatements.insert, [
+    agent.projectId,
+    agent.name,
+    nameKey(agent.name),
+    agent.program,
+    agent.model,
+    agent.taskDescription,
+    agent.repositoryId,
+    agent.contactPolicy,
+    agent.session,
+    flag(agent.isClaimed),
+    nowMs,
+    nowMs,
+  ])
+  return toAgent(row as AgentRow)
+}
+
+/** Stores an agent's project, name, profile and session, and marks it active. */
+export async function updateAgent(tx: Queries, agent: Agent, nowMs: number): Promise<Agent> {
+  const row = await tx.get<AgentRow>(agentStatements.update, [
+    agent.projectId,
+    agent.name,
+    nameKey(agent.name),
+    agent.program,
+    agent.model,
+    agent.taskDescription,
+    agent.repositoryId,
+    agent.contactPolicy,
+    agent.session,
+    flag(agent.isClaimed),
+    nowMs,
+    agent.id,
+  ])
+  return toAgent(row as AgentRow)
+}
+
+export async function setContactPolicy(tx: Queries, agentId: number, policy: ContactPolicy): Promise<void> {
+  await tx.run(agentStatements.setPolicy, [policy, agentId])
+}
+
+/** Marks that nobody takes an agent over any more. */
+export async function markClaimed(tx: Queries, agentId: number): Promise<void> {
+  await tx.run(agentStatements.markClaimed, [agentId])
+}
+
+/** Moves an agent's last activity to `nowMs`. */
+export async function touchAgent(tx: Queries, agentId: number, nowMs: number): Promise<void> {
+  await tx.run(agentStatements.touch, [nowMs, agentId])
+}
