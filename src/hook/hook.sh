@@ -109,7 +109,8 @@ ask_by_socket() {
   hear_and_tell <&4
 }
 
-# curl writes what it hears to a pipe at once, and reads what to tell from another.
+# curl writes what it hears to a pipe at once, and reads what to tell from another. A shell that calls a function
+# keeps what it redirects for it, and who writes would wait for ever with a reader of its own: hence exec.
 ask_by_curl() {
   pipe=$here/pipe.$$
   mkfifo -m 600 "$pipe" || exit
@@ -117,7 +118,7 @@ ask_by_curl() {
   exec 5<>"$pipe" 6<"$pipe" 4>"$pipe" 5>&-
   rm "$pipe"
   curl -q -s --noproxy '*' --max-time "$ask_seconds" -X POST -T - -D - -H @/dev/fd/7 \
-    "http://127.0.0.1:$port/api/coordination/hook" <&6 4>&- 6<&- 7<<HEADERS | hear_and_tell 6<&- &
+    "http://127.0.0.1:$port/api/coordination/hook" <&6 4>&- 6<&- 7<<HEADERS | { exec 6<&-; hear_and_tell; } &
 Authorization: Bearer $token
 Content-Type: application/json
 Expect: 100-continue

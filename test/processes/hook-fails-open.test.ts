@@ -1,5 +1,5 @@
 import { closeSync, existsSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs"
-import { createServer, type RequestListener } from "node:http"
+import type { RequestListener } from "node:http"
 import { type AddressInfo, createServer as createSocketServer, type Server } from "node:net"
 import { dirname, join } from "node:path"
 import BetterSqlite3 from "better-sqlite3"
@@ -8,6 +8,7 @@ import { remove } from "../../scripts/removal.ts"
 import { hookFolder, placeHookFiles } from "../../src/hook/files.ts"
 import { writeListenerFiles } from "../../src/http/listener-files.ts"
 import { refusalIn } from "../support/golden-payloads.ts"
+import { greeterAt } from "../support/greeter.ts"
 import {
   editOf,
   expectOneLine,
@@ -324,12 +325,24 @@ describe("where the listener's files name somebody else, the hook decides by its
     ],
     ["no exit code", (_, reply) => void reply.writeHead(200).end("2nd\n\n--signalbox:stderr--\nno")],
   ]
-  test.each(answers)("one that answers %s", async (_name, answer) => {
-    const server = createServer((request, reply) => {
+  test.each(answers)("one that proves itself and answers %s", async (_name, answer) => {
+    const asked: string[] = []
+    await greeterAt(where.databasePath, 200, (request, reply) => {
+      asked.push(request.url ?? "")
       request.resume().on("end", () => answer(request, reply))
     })
-    onTestFinished(() => void server.closeAllConnections())
-    onTestFinished(() => void server.close())
-    await expectOwnDecision(await portOf(server))
+    for (const form of FORMS) await expectDecision(where, { form })
+    expect(asked, "a hook that was not answered has asked").toHaveLength(2 * FORMS.length)
+  })
+
+  test("one that proves itself and hangs up before it has read all", async () => {
+    await greeterAt(where.databasePath, 200, (request) => void request.once("data", () => request.destroy()))
+    // More than what pipes and sockets hold on the way.
+    const content = "x".repeat(8_000_000)
+    const payloads = {
+      taken: editOf(where, "src/auth/login.ts", { content }),
+      free: editOf(where, "src/free.ts", { content }),
+    }
+    for (const form of FORMS) await expectDecision(where, { form }, payloads)
   })
 })

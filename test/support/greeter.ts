@@ -25,7 +25,12 @@ export async function greeterAt(
     if (answer !== undefined && request.url !== GREETING_PATH) answer(request, response)
     else response.writeHead(status, { [PROOF_HEADER]: "proof", "Content-Length": 1 }).end(GREETING_BODY)
   })
+  server.on("checkContinue", (request, response) => {
+    response.socket?.write(`HTTP/1.1 100 Continue\r\n${PROOF_HEADER}: proof\r\n\r\n`)
+    server.emit("request", request, response)
+  })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  onTestFinished(() => void server.closeAllConnections())
   onTestFinished(() => void server.close())
   const { port } = server.address() as AddressInfo
   writeFileSync(
