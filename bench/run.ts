@@ -14,6 +14,7 @@ import * as search from "./search.ts"
 import * as start from "./start.ts"
 import { Lab } from "./support/lab.ts"
 import { type Finding, machine, resultsMarkdown, table } from "./support/report.ts"
+import * as tokens from "./tokens.ts"
 
 interface Benchmark {
   /** What is measured against what. */
@@ -31,6 +32,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   "memory-contention": memoryContention,
   documentation,
   hostile,
+  tokens,
 }
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(BENCHMARKS)
