@@ -34,7 +34,8 @@ CREATE TABLE project_repositories (
 
 -- An identity. name_key is the lower-case name: names are unique in a project whatever their case.
 -- session is the session that speaks for the agent, live or not. An agent that only the hook has made is
--- unclaimed until the session's own agent registers and takes it over.
+-- unclaimed until the session's own agent registers and takes it over. work_tree is the root of the work tree in
+-- which it was last seen at work, where that is known.
 CREATE TABLE agents (
   id INTEGER PRIMARY KEY,
   project_id BIGINT NOT NULL REFERENCES projects (id),
@@ -49,6 +50,7 @@ CREATE TABLE agents (
   is_claimed INTEGER NOT NULL CHECK (is_claimed IN (0, 1)),
   last_active_at_ms BIGINT NOT NULL,
   created_at_ms BIGINT NOT NULL,
+  work_tree TEXT,
   UNIQUE (project_id, name_key)
 );
 CREATE INDEX agents_by_session ON agents (session);

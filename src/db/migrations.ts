@@ -11,6 +11,8 @@ export interface Migration {
 }
 
 /** The version of schema.sql. */
-export const SCHEMA_VERSION = 1
+export const SCHEMA_VERSION = 2
 
-export const MIGRATIONS: readonly Migration[] = []
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 2, sql: "ALTER TABLE agents ADD COLUMN work_tree TEXT;" },
+]

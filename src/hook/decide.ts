@@ -108,7 +108,7 @@ async function decideSession(context: CallContext, call: HookCall, clues: Sessio
   if (event === "session-start") {
     const goesOn = call.continues && client.tellsServersItsSession
     const current = goesOn ? await continueEarlierSession(app, clues, holder, place?.repository) : holder
-    const start = place && (await startSession(context, current, clues, place.repository))
+    const start = place && (await startSession(context, current, clues, place))
     return { decision: toldAll([...(start ? [welcomeText(start)] : []), ...weakenings]), warnings }
   }
   // What the client would not show must not count as told.

@@ -63,6 +63,7 @@ export type AgentRow = Row & {
   is_claimed: number
   last_active_at_ms: number
   created_at_ms: number
+  work_tree: string | null
 }
 
 export function toAgent(row: AgentRow): Agent {
@@ -78,6 +79,7 @@ export function toAgent(row: AgentRow): Agent {
     session: row.session,
     isClaimed: row.is_claimed === 1,
     lastActiveAtMs: row.last_active_at_ms,
+    workTree: row.work_tree,
     createdAtMs: row.created_at_ms,
   }
 }

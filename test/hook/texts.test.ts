@@ -25,6 +25,7 @@ const agent: Agent = {
   isClaimed: true,
   lastActiveAtMs: NOW_MS,
   createdAtMs: NOW_MS,
+  workTree: null,
 }
 const project = { id: 3, key: "demo", createdAtMs: NOW_MS }
 const claimant = { agent, project, ownAgentIds: new Set([7]) }

@@ -21,6 +21,8 @@ export interface Agent {
   isClaimed: boolean
   lastActiveAtMs: number
   createdAtMs: number
+  /** The root of the work tree in which it was last seen at work; null where that is unknown. */
+  workTree: string | null
 }
 
 /** The agent that notifications come from: one in each project, never registered, listed nowhere. */

@@ -56,6 +56,7 @@ import { type CallContext, defineOperation } from "../operation.ts"
 import { removeDeadProcesses } from "../processes.ts"
 import { inTransaction } from "../transaction.ts"
 import { noteTakenUp, takeBack } from "./acting.ts"
+import { workPlaceAround } from "./locations.ts"
 import { chooseName, requireProgramsOwn } from "./names.ts"
 import { isHeldByOthers, listOwnAgents, sessionNames, sessionOf } from "./sessions.ts"
 
@@ -106,6 +107,7 @@ export async function register(
   const isPersons = isPerson({ session })
   if (!isPersons) requireProgramsOwn(identity)
   const repository = await namedRepository(context, identity.repository_id)
+  const seenAt = await workTreeOf(context, repository)
   const key = await canonicalProjectKey(identity.project_key)
   await removeDeadProcesses(app.db, app.markOf)
   await takeBack(app, await sessionNames(app.db, session))
@@ -129,7 +131,8 @@ export async function register(
       mayResume && known !== undefined
         ? known.name
         : await chooseName(tx, project, hint, { isPersons, random: app.random, before })
-    const rest = { name, projectId: project.id, session, repositoryId, isClaimed: true }
+    const workTree = seenAt ?? (before?.repositoryId === repositoryId ? before.workTree : null)
+    const rest = { name, projectId: project.id, session, repositoryId, isClaimed: true, workTree }
     const profile = { ...profileOf(identity, before), ...rest }
     const agent =
       before === undefined
@@ -196,6 +199,16 @@ export async function namedRepository(
   return id === undefined ? caller.homeRepository : requireRepository(app.db, id)
 }
 
+/** Returns the root of the work tree that a caller works in, as far as it is one of a repository. */
+async function workTreeOf(
+  { app, caller }: CallContext,
+  repository: Repository | undefined,
+): Promise<string | undefined> {
+  if (repository === undefined || caller.folder === undefined) return undefined
+  const place = await workPlaceAround(app, caller.folder)
+  return place?.repository.id === repository.id ? place.rootPath : undefined
+}
+
 function profileOf(
   identity: Identity,
   before?: Agent,
@@ -235,6 +248,7 @@ export async function openProject(
       contactPolicy: "block_all",
       session: null,
       isClaimed: true,
+      workTree: null,
     },
     context.nowMs,
   )

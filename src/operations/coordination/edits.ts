@@ -9,7 +9,7 @@ import type { Reservation } from "../../domain/coordination/reservation.ts"
 import { oneLine } from "../../domain/foreign-text/markdown.ts"
 import type { Repository } from "../../domain/project.ts"
 import { AppError } from "../../errors.ts"
-import { findAgentById, touchAgent } from "../../store/coordination/agents.ts"
+import { findAgentById, touchAgentAt } from "../../store/coordination/agents.ts"
 import type { KnownCandidates } from "../../store/coordination/reservations.ts"
 import { noteOnce, wasNotified } from "../../store/coordination/sessions.ts"
 import type { App } from "../app.ts"
@@ -138,7 +138,7 @@ async function checkFiles(
   const files = { repository, claims, settings, known }
   const { claimant, conflicts } = await claimFiles(context, clues, holder, files)
   const nowMs = app.now()
-  if (claimant !== undefined) await touch(app, claimant, nowMs)
+  if (claimant !== undefined) await touch(app, claimant, rootPath, nowMs)
   const judgement = {
     ...allowed,
     warnings: [...allowed.warnings, ...holder.warnings],
@@ -197,7 +197,11 @@ async function claimFiles(
   const projectKey = await namedProjectKey(clues)
   return app.db.transaction(`repository:${repository.id}`, async (tx) => {
     const dated = { ...context, nowMs: app.now() }
-    const claimant = await requireClaimant(tx, dated, holder, clues, { repository, projectKey })
+    const claimant = await requireClaimant(tx, dated, holder, clues, {
+      repository,
+      workTree: reserved[0]?.rootPath,
+      projectKey,
+    })
     const terms = { durationSeconds: settings.reservationDuration, reason: null, keeps: true }
     return { claimant, conflicts: (await claim(tx, dated, claimant, reserved, terms)).conflicts }
   })
@@ -206,8 +210,9 @@ async function claimFiles(
 /** An agent's last activity is written at most this often by edits that change nothing else. */
 const ACTIVITY_STEP_MS = 30_000
 
-async function touch(app: App, { agent }: Claimant, nowMs: number): Promise<void> {
-  if (nowMs - agent.lastActiveAtMs >= ACTIVITY_STEP_MS) await touchAgent(app.db, agent.id, nowMs)
+async function touch(app: App, { agent }: Claimant, rootPath: string, nowMs: number): Promise<void> {
+  if (nowMs - agent.lastActiveAtMs >= ACTIVITY_STEP_MS || agent.workTree !== rootPath)
+    await touchAgentAt(app.db, agent.id, rootPath, nowMs)
 }
 
 async function isAnyServers(app: App, conflicts: readonly ClaimConflict[]): Promise<boolean> {

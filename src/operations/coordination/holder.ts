@@ -138,7 +138,12 @@ export async function requireClaimant(
   context: CallContext,
   holder: Holder,
   clues: SessionClues,
-  work: { repository: Repository; projectKey: string | undefined },
+  work: {
+    repository: Repository
+    /** The root of the work tree, where it is known. */
+    workTree?: string | undefined
+    projectKey: string | undefined
+  },
 ): Promise<Claimant> {
   const agents = await listOwnAgents(tx, holder.names)
   const current = { ...holder, agents: [...holder.agents, ...agents] }
@@ -163,6 +168,7 @@ export async function requireClaimant(
       contactPolicy: "auto",
       session: holder.session,
       isClaimed: false,
+      workTree: work.workTree ?? null,
     },
     context.nowMs,
   )

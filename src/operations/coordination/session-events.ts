@@ -4,8 +4,7 @@ import { HOOK_MESSAGES_TOLD_MAX, LISTING_ROWS_MAX } from "../../config/limits.ts
 import type { Agent } from "../../domain/coordination/agent.ts"
 import type { InboxMessage } from "../../domain/coordination/message.ts"
 import type { Reservation } from "../../domain/coordination/reservation.ts"
-import type { Repository } from "../../domain/project.ts"
-import { touchAgent } from "../../store/coordination/agents.ts"
+import { touchAgentAt } from "../../store/coordination/agents.ts"
 import {
   countInbox,
   listUnannounced,
@@ -18,6 +17,7 @@ import type { App } from "../app.ts"
 import type { CallContext } from "../operation.ts"
 import type { Claimant } from "./claims.ts"
 import { type Holder, namedProjectKey, requireClaimant, type SessionClues } from "./holder.ts"
+import type { Location } from "./locations.ts"
 import { releaseOf } from "./reservations.ts"
 import { hasSiblings } from "./sessions.ts"
 
@@ -39,7 +39,7 @@ export async function startSession(
   context: CallContext,
   holder: Holder,
   clues: SessionClues,
-  repository: Repository,
+  { repository, rootPath }: Pick<Location, "repository" | "rootPath">,
 ): Promise<SessionStart | undefined> {
   const { app } = context
   if (holder.session === undefined && holder.agents.length === 0) return undefined
@@ -47,8 +47,12 @@ export async function startSession(
   return app.db.transaction(`repository:${repository.id}`, async (tx) => {
     const nowMs = app.now()
     const dated = { ...context, nowMs }
-    const claimant = await requireClaimant(tx, dated, holder, clues, { repository, projectKey })
-    await touchAgent(tx, claimant.agent.id, nowMs)
+    const claimant = await requireClaimant(tx, dated, holder, clues, {
+      repository,
+      workTree: rootPath,
+      projectKey,
+    })
+    await touchAgentAt(tx, claimant.agent.id, rootPath, nowMs)
     const held = await listReservationsIn(tx, repository.id, nowMs, LISTING_ROWS_MAX)
     const others = held.filter(({ agentId }) => !claimant.ownAgentIds.has(agentId))
     const { unread } = await countInbox(tx, { agentId: claimant.agent.id })

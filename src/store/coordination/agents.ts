@@ -5,7 +5,7 @@ import { type Agent, type ContactPolicy, NOTIFIER_NAME, nameKey } from "../../do
 import { type AgentRow, flag, toAgent } from "../rows.ts"
 
 const COLUMNS =
-  "id, project_id, name, program, model, task_description, repository_id, contact_policy, session, is_claimed, last_active_at_ms, created_at_ms"
+  "id, project_id, name, program, model, task_description, repository_id, contact_policy, session, is_claimed, last_active_at_ms, created_at_ms, work_tree"
 
 export const agentStatements = {
   findById: `SELECT ${COLUMNS} FROM agents WHERE id = ?`,
@@ -22,15 +22,16 @@ export const agentStatements = {
   listNames: "SELECT name FROM agents WHERE project_id = ? AND name_key <> ? ORDER BY name_key",
   insert: `
     INSERT INTO agents (project_id, name, name_key, program, model, task_description, repository_id,
-      contact_policy, session, is_claimed, last_active_at_ms, created_at_ms)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${COLUMNS}`,
+      contact_policy, session, is_claimed, last_active_at_ms, created_at_ms, work_tree)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${COLUMNS}`,
   update: `
     UPDATE agents SET project_id = ?, name = ?, name_key = ?, program = ?, model = ?, task_description = ?, repository_id = ?,
-      contact_policy = ?, session = ?, is_claimed = ?, last_active_at_ms = ?
+      contact_policy = ?, session = ?, is_claimed = ?, last_active_at_ms = ?, work_tree = ?
     WHERE id = ? RETURNING ${COLUMNS}`,
   markClaimed: "UPDATE agents SET is_claimed = 1 WHERE id = ?",
   setPolicy: "UPDATE agents SET contact_policy = ? WHERE id = ?",
   touch: "UPDATE agents SET last_active_at_ms = ? WHERE id = ?",
+  touchAt: "UPDATE agents SET last_active_at_ms = ?, work_tree = ? WHERE id = ?",
 }
 
 export async function findAgentById(db: Queries, id: number): Promise<Agent | undefined> {
@@ -96,6 +97,7 @@ export async function insertAgent(tx: Queries, agent: NewAgent, nowMs: number): 
     flag(agent.isClaimed),
     nowMs,
     nowMs,
+    agent.workTree,
   ])
   return toAgent(row as AgentRow)
 }
@@ -114,6 +116,7 @@ export async function updateAgent(tx: Queries, agent: Agent, nowMs: number): Pro
     agent.session,
     flag(agent.isClaimed),
     nowMs,
+    agent.workTree,
     agent.id,
   ])
   return toAgent(row as AgentRow)
@@ -131,4 +134,14 @@ export async function markClaimed(tx: Queries, agentId: number): Promise<void> {
 /** Moves an agent's last activity to `nowMs`. */
 export async function touchAgent(tx: Queries, agentId: number, nowMs: number): Promise<void> {
   await tx.run(agentStatements.touch, [nowMs, agentId])
+}
+
+/** Does the same for an agent that is seen at work in a work tree, given by its root. */
+export async function touchAgentAt(
+  tx: Queries,
+  agentId: number,
+  workTree: string,
+  nowMs: number,
+): Promise<void> {
+  await tx.run(agentStatements.touchAt, [nowMs, workTree, agentId])
 }

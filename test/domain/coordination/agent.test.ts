@@ -40,6 +40,7 @@ function agentActiveAt(lastActiveAtMs: number): Agent {
     isClaimed: true,
     lastActiveAtMs,
     createdAtMs: 0,
+    workTree: null,
   }
 }
 
