@@ -15,7 +15,21 @@ interface ToolDefinition {
     idempotentHint: boolean
     openWorldHint: boolean
   }
+  _meta?: Record<string, unknown>
 }
+
+/**
+ * The tools without which nobody coordinates. Claude Code keeps the definitions of all tools back until they are
+ * searched for, but for those that ask to stay loaded.
+ */
+const ALWAYS_LOADED: ReadonlySet<string> = new Set([
+  "macro-start-session",
+  "reserve-file-paths",
+  "release-file-reservations",
+  "fetch-inbox",
+  "send-message",
+])
+const ALWAYS_LOADED_META = { "anthropic/alwaysLoad": true }
 
 /** Returns the definition of a tool. The world is open to those alone that may connect to other machines. */
 export function toolDefinition(operation: Operation): ToolDefinition {
@@ -30,6 +44,7 @@ export function toolDefinition(operation: Operation): ToolDefinition {
       idempotentHint: operation.idempotent,
       openWorldHint: operation.reachesOut,
     },
+    ...(ALWAYS_LOADED.has(operation.name) && { _meta: ALWAYS_LOADED_META }),
   }
 }
 

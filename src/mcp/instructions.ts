@@ -1,11 +1,11 @@
-/** The server instructions: what an agent reads before it has seen a single tool. At most 2 KB; the first lines matter most. */
+/** The server instructions: what an agent reads before it has seen a single tool. At most 2 KB. */
 
 import type { Config } from "../config/config.ts"
 import { inQuotes } from "../domain/foreign-text/markdown.ts"
 
 /**
- * Returns the instructions, with the defaults that this server was configured with: those of one client,
- * so a server of many clients gives none.
+ * Returns the instructions, with the defaults that this server was configured with: those of one client, so a server of
+ * many clients gives none. Some clients show the first line alone or 160 characters, so the first 150 say what to do.
  */
 export function serverInstructions(
   config: Partial<Pick<Config, "project" | "program" | "model" | "workingFolder">>,
@@ -16,7 +16,7 @@ export function serverInstructions(
     stated("model", config.model),
   ].filter((value) => value !== null)
   const use = defaults.length === 0 ? "" : ` Use ${defaults.join(", ")}.`
-  return `signalbox coordinates the coding agents that work on this code base. You are probably not alone.
+  return `signalbox coordinates the coding agents here: call macro-start-session first, reserve-file-paths before you edit, fetch-inbox for mail. You are probably not alone.
 
 1. Start: call macro-start-session once.${use} It returns your name, your ids and your inbox. After a restart give your old name as name_hint to resume.
 2. Before you edit files: call reserve-file-paths (or macro-claim-cycle for several) with exclusive true. If it is refused, do not edit those files: the report names the holder, the path and the time left. Work on something else, wait, or write to the holder with send-message.

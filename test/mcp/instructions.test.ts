@@ -29,6 +29,14 @@ describe("the server instructions", () => {
     expect(text.indexOf("macro-start-session")).toBeLessThan(200)
   })
 
+  test("say in the first 150 characters of their first line what to do", () => {
+    const [line = ""] = serverInstructions(settings()).split("\n")
+    const start = line.slice(0, 150)
+    expect(start).toMatch(/call macro-start-session first/)
+    expect(start).toMatch(/reserve-file-paths before you edit/)
+    expect(start).toMatch(/fetch-inbox for mail\./)
+  })
+
   test("name the configured project, program and model", () => {
     const text = serverInstructions(settings({ project: "shop", program: "codex", model: "gpt-5" }))
     expect(text).toContain('project_key: "shop"')

@@ -82,6 +82,19 @@ describe("the catalogue", () => {
     expect(JSON.parse(JSON.stringify(tools.slice(0, 28)))).toEqual(JSON.parse(JSON.stringify(definitions)))
   })
 
+  test("asks clients that hold tools back to keep the five core tools loaded, and none besides", async () => {
+    const { tools } = await (await world().session()).client.listTools()
+    const loaded = tools.filter(({ _meta }) => _meta !== undefined)
+    expect(loaded.map(({ name }) => name).sort()).toEqual([
+      "fetch-inbox",
+      "macro-start-session",
+      "release-file-reservations",
+      "reserve-file-paths",
+      "send-message",
+    ])
+    expect(loaded.map(({ _meta }) => _meta)).toEqual(loaded.map(() => ({ "anthropic/alwaysLoad": true })))
+  })
+
   test("takes at most 28,000 characters of a client's context", () => {
     expect(JSON.stringify(definitions).length).toBeLessThanOrEqual(28_000)
   })
