@@ -40,6 +40,8 @@ async function decide(): Promise<HookAnswer> {
   const payload = await readPayload()
   if (payload === undefined) return failOpen("its description is too long")
   const request = { ...surroundings(), payload }
+  if (request.client === "codex" && isShellWithoutPatch(payload))
+    return { exitCode: 0, stdout: "", stderr: "" }
   if (watchedParent !== undefined) return decideAlone(request)
   return (await askListener(request)) ?? decideWatched(request)
 }
@@ -67,6 +69,11 @@ function surroundings(): Omit<HookRequest, "payload"> {
     agentName: text(env.SIGNALBOX_AGENT),
     projectKey: text(env.SIGNALBOX_PROJECT),
   }
+}
+
+/** As the shell form tells it: Codex asks about every command of its shell. */
+function isShellWithoutPatch(payload: string): boolean {
+  return payload.includes('"tool_name":"Bash"') && !payload.includes("*** Begin Patch")
 }
 
 /** A folder that was deleted has no name any more but the one that the shell remembers. */

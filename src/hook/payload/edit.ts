@@ -12,7 +12,7 @@
 
 import { posix, win32 } from "node:path"
 import { asObject, asTexts, type JsonObject, parseJson } from "./json.ts"
-import { folderOfPatch, isPatch, patchedPaths } from "./patch.ts"
+import { isPatch, patchesIn } from "./patch.ts"
 
 /** Edit tools of all clients; compared in lower case, without anything but letters and digits. */
 const EDIT_TOOLS = new Set([
@@ -153,9 +153,10 @@ function pathsOfPatches(call: ToolCall, isKnown: boolean): string[] {
   return valuesOf(call, PATCH_FIELDS)
     .map((value) => asTexts(value).join("\n"))
     .filter((text) => isKnown || isPatch(text))
-    .flatMap((text) => {
-      const folder = [workFolder, folderOfPatch(text)].reduce(inFolder, undefined)
-      return patchedPaths(text).map((path) => inFolder(folder, path) ?? path)
+    .flatMap(patchesIn)
+    .flatMap(({ folders, paths }) => {
+      const folder = [workFolder, ...folders].reduce(inFolder, undefined)
+      return paths.map((path) => inFolder(folder, path) ?? path)
     })
 }
 

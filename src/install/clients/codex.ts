@@ -14,7 +14,8 @@ import {
   startFields,
 } from "../shapes.ts"
 
-const EDIT_TOOLS = "apply_patch|Edit|Write"
+/** A patch comes through its shell too: `apply_patch <<EOF`, which is all that some models can do. */
+const EDIT_TOOLS = "apply_patch|Edit|Write|Bash"
 
 export const codex: Client = {
   name: "codex",

@@ -204,4 +204,29 @@ describe("patches", () => {
     expect(pathsOfTool("shell", { command, workdir: "src" })).toEqual(["src/a.ts", "/b.ts"])
     expect(pathsOfTool("shell", { command: inFolder("x"), workdir: "src" })).toEqual(["src/x/a.ts", "/b.ts"])
   })
+
+  describe("of one command", () => {
+    const patchOf = (...paths: string[]) =>
+      `apply_patch <<'EOF'\n*** Begin Patch\n${paths.map((path) => `*** Add File: ${path}\n+*** Begin Patch\n+*** End Patch\n`).join("")}*** End Patch\nEOF`
+
+    test.each([
+      ["one after the other", `${patchOf("a.ts", "b.ts")}\n${patchOf("c.ts")}`, ["a.ts", "b.ts", "c.ts"]],
+      [
+        "in a folder that stays",
+        `cd src && ${patchOf("a.ts")}\n${patchOf("b.ts")}`,
+        ["src/a.ts", "src/b.ts"],
+      ],
+      [
+        "each in a folder of its own",
+        `cd src; cd x\n${patchOf("a.ts")}\ncd ../y && ${patchOf("b.ts")}`,
+        ["src/x/a.ts", "src/x/../y/b.ts"],
+      ],
+      ["behind a subshell", `(cd src && ls) && ${patchOf("a.ts")}`, ["a.ts"]],
+      ["in a subshell", `(cd src && ${patchOf("a.ts")})\n${patchOf("b.ts")}`, ["src/a.ts", "b.ts"]],
+      ["behind too many brackets", `) ) cd src && ${patchOf("a.ts")}`, ["src/a.ts"]],
+      ["behind words that hold cd", `abcd src && ${patchOf("a.ts")}`, ["a.ts"]],
+    ])("all count, %s", (_, command, paths) => {
+      expect(pathsOfTool("Bash", { command })).toEqual(paths)
+    })
+  })
 })
