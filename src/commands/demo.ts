@@ -1,53 +1,103 @@
 /**
  * `signalbox demo`: two agents on one code base, each with a server process of its own, on a temporary
- * database. Everything that is printed is what the tools answered.
+ * database. Everything behind a bar is what tools and hook really answered, without its empty lines.
  */
 
-import { mkdirSync } from "node:fs"
+import { spawn } from "node:child_process"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { text as textOf } from "node:stream/consumers"
+import { setTimeout as wait } from "node:timers/promises"
+import { hookFolder, placeHookFiles } from "../hook/files.ts"
 import { connectFolder } from "../operations/connect.ts"
 import { openDatabase } from "../operations/database.ts"
+import { ownCommand } from "../runtime/own-command.ts"
 import { makeTemporaryFolder } from "../runtime/owned-folder.ts"
 import { ServerClient } from "./client.ts"
 import { bold, cyan, dim, green, print, red } from "./output.ts"
 
 const PROJECT = "demo"
+const HELD_FILE = "src/auth/login.ts"
 
-/** One agent: the server it talks to, and the ids that its tools gave it. */
+/** A reader needs about this long for a line, and never wants to wait longer than the last for a block. */
+const MS_PER_LINE = 350
+const PAUSE_MS_MAX = 4_000
+
+const GUIDE = `# Releases
+
+## How a release is rolled back
+
+Point the balancer at the last green build, then revert the migration with \`npm run migrate:down\`.
+Never delete the tag: the audit needs it.
+`
+
+/** One agent: the server it talks to, the ids that its tools gave it, and the session that its hook tells. */
 interface Player {
   server: ServerClient
+  session: string
   name: string
   id: number
   projectId: number
 }
 
-export async function demo(): Promise<void> {
+/** Where the two play, and how long they leave what they have said. */
+interface Stage {
+  codeBase: string
+  dataFolder: string
+  databasePath: string
+  repositoryId: number
+  /** Ends all waiting. */
+  signal: AbortSignal
+  isPaced: boolean
+}
+
+/** Plays the tour; paced for a reader at a terminal unless `fast`. Ctrl-C ends it and leaves nothing behind. */
+export async function demo({ fast = false }: { fast?: boolean } = {}): Promise<void> {
   const folder = makeTemporaryFolder("signalbox-demo-")
   const servers: ServerClient[] = []
+  const interrupt = new AbortController()
+  const onInterrupt = () => interrupt.abort()
+  process.once("SIGINT", onInterrupt)
   try {
     const codeBase = join(folder.path, "code-base")
-    mkdirSync(codeBase)
-    const databasePath = join(folder.path, "demo.db")
-    const repositoryId = await connect(databasePath, codeBase)
-    const start = async () => {
-      // A key or a session of the surrounding shell has no place in the demo.
-      const environment = {
-        SIGNALBOX_API_KEY: undefined,
-        SIGNALBOX_DB: databasePath,
-        SIGNALBOX_ENV: "live",
-        SIGNALBOX_SESSION: `demo-${servers.length}`,
-      }
-      const server = await ServerClient.start(environment, codeBase)
-      servers.push(server)
-      return server
+    mkdirSync(join(codeBase, "docs"), { recursive: true })
+    writeFileSync(join(codeBase, "docs", "releases.md"), GUIDE)
+    const databasePath = join(folder.path, "signalbox.db")
+    placeHookFiles(folder.path)
+    const stage: Stage = {
+      codeBase,
+      dataFolder: folder.path,
+      databasePath,
+      repositoryId: await connect(databasePath, codeBase),
+      signal: interrupt.signal,
+      isPaced: !fast && process.stdout.isTTY === true,
     }
-    await play(await start(), await start(), repositoryId)
+    for (let index = 0; index < 2; index += 1) {
+      servers.push(await ServerClient.start(environmentOf(stage, `demo-${index}`), codeBase))
+    }
+    await play(stage, servers)
+  } catch (error) {
+    if (!interrupt.signal.aborted) throw error
   } finally {
+    process.off("SIGINT", onInterrupt)
     await Promise.all(servers.map((server) => server.stop()))
     folder.discard()
   }
+  // Whoever started this is told how it ended, as if nothing had been caught.
+  if (interrupt.signal.aborted) process.kill(process.pid, "SIGINT")
   print(`${green("✓")} That was the real thing, on a temporary database that is gone now.`)
-  print(`  Give it to your agents: signalbox without arguments shows the line to paste.`)
+  print(`  Give it to your agents: ${bold(`${ownCommand()} install`)}`)
+}
+
+/** A key or a session of the surrounding shell has no place in the demo. */
+function environmentOf({ databasePath }: Stage, session: string): Record<string, string | undefined> {
+  return {
+    SIGNALBOX_AGENT: undefined,
+    SIGNALBOX_API_KEY: undefined,
+    SIGNALBOX_DB: databasePath,
+    SIGNALBOX_ENV: "live",
+    SIGNALBOX_SESSION: session,
+  }
 }
 
 async function connect(databasePath: string, folder: string): Promise<number> {
@@ -59,92 +109,139 @@ async function connect(databasePath: string, folder: string): Promise<number> {
   }
 }
 
-async function play(
-  firstServer: ServerClient,
-  secondServer: ServerClient,
-  repositoryId: number,
-): Promise<void> {
-  print(bold("\nTwo coding agents start on one code base, each with its own server process.\n"))
-  const first = await enter(firstServer, "claude-code", "opus", repositoryId)
-  const second = await enter(secondServer, "codex", "gpt", repositoryId)
+async function play(stage: Stage, servers: readonly ServerClient[]): Promise<void> {
+  const [firstServer, secondServer] = servers
+  if (firstServer === undefined || secondServer === undefined) throw new Error("a server is missing")
+  title("Two coding agents start on one code base, each with its own server process.")
+  const first = await enter(stage, firstServer, "claude-code", "opus", "demo-0")
+  const second = await enter(stage, secondServer, "codex", "gpt", "demo-1")
 
-  print(bold(`\n${first.name} reserves src/** before it edits. ${second.name} wants a file below it.\n`))
-  const reserve = (player: Player, pattern: string, reason: string) =>
-    show(player, "reserve-file-paths", {
-      agent_id: player.id,
-      repository_id: repositoryId,
-      coordination_project_id: player.projectId,
-      path_pattern: pattern,
-      reason,
-    })
-  await reserve(first, "src/**", "moving the session store")
-  await reserve(second, "src/auth/*.ts", "new login form")
+  title(`${first.name} reserves src/auth/** before it edits.`)
+  await show(stage, first, "reserve-file-paths", {
+    agent_id: first.id,
+    repository_id: stage.repositoryId,
+    coordination_project_id: first.projectId,
+    path_pattern: "src/auth/**",
+    reason: "moving the session store",
+  })
 
-  print(bold(`\n${second.name} asks; ${first.name} reads it, acknowledges and answers.\n`))
-  const sent = await show(second, "send-message", {
+  title(`${second.name} edits a file there all the same. The hook stops it before anything is written.`)
+  await edit(stage, second)
+
+  title(`${second.name} asks; ${first.name} reads, acknowledges and answers.`)
+  const sent = await show(stage, second, "send-message", {
     sender_name: second.name,
     project_id: second.projectId,
     to_agent_ids: [first.id],
     subject: "May I have src/auth?",
-    body_md: `I need src/auth/login.ts for the new form. @${first.name} please tell me when you are through with it.`,
-    importance: "high",
+    body_md: `I need ${HELD_FILE} for the new form. @${first.name} please tell me when you are through with it.`,
     ack_required: true,
   })
-  const messageId = numberAfter(sent, "Message id")
-  await show(first, "fetch-inbox", {
+  await show(stage, first, "fetch-inbox", {
     agent_name: first.name,
     project_id: first.projectId,
     include_bodies: true,
   })
-  await show(first, "ack-message", {
+  await show(stage, first, "ack-message", {
     agent_name: first.name,
     project_id: first.projectId,
-    message_id: messageId,
-    response_text: "We decided to keep the cookie format. I will release src by 16:00 and push before that.",
+    message_id: numberAfter(sent, "Message id"),
+    response_text: "We decided to keep the cookie format. I will release src/auth now.",
   })
-  await show(second, "fetch-inbox", { agent_name: second.name, project_id: second.projectId })
+  await show(stage, first, "release-file-reservations", {
+    agent_id: first.id,
+    coordination_project_id: first.projectId,
+  })
 
-  print(bold("\nWhat was said, and what is to be done, offline and with the message that says so.\n"))
-  await show(second, "summarize-thread", {
+  title(`Now the same edit goes on: the hook has nothing to say, and reserves the file for ${second.name}.`)
+  await edit(stage, second)
+
+  title("What was said and decided, offline, each line with the message that says so.")
+  await show(stage, second, "summarize-thread", {
     project_id: second.projectId,
     thread_id: textAfter(sent, "Thread id"),
   })
 
-  print(bold(`\n${first.name} is done.\n`))
-  await show(first, "release-file-reservations", {
-    agent_id: first.id,
-    coordination_project_id: first.projectId,
+  title("What one session learns, the next one knows.")
+  await show(stage, first, "create-memory", {
+    content: "Passwords are hashed with argon2id; bcrypt cut them at 72 bytes.",
+    tags: ["auth"],
   })
-  await reserve(second, "src/auth/*.ts", "new login form")
+  await show(stage, second, "search-memories", { query: "password hashing" })
+
+  title("And what the repository's own documentation says: the passage, the file, the lines.")
+  await show(stage, second, "search-documentation", { query: "how do I roll back a release" })
+}
+
+function title(text: string): void {
+  print(`\n${bold(text)}\n`)
 }
 
 async function enter(
+  stage: Stage,
   server: ServerClient,
   program: string,
   model: string,
-  repositoryId: number,
+  session: string,
 ): Promise<Player> {
-  const answer = await show({ server, name: program }, "macro-start-session", {
+  const answer = await show(stage, { server, name: program }, "macro-start-session", {
     project_key: PROJECT,
     program,
     model,
-    repository_id: repositoryId,
+    repository_id: stage.repositoryId,
   })
   return {
     server,
+    session,
     name: textAfter(answer, "Name"),
     id: numberAfter(answer, "Agent id"),
     projectId: numberAfter(answer, "Project id"),
   }
 }
 
-async function show(player: Pick<Player, "server" | "name">, tool: string, args: object): Promise<string> {
+/** Calls a tool and shows call and answer; returns the answer. */
+async function show(
+  stage: Stage,
+  player: Pick<Player, "server" | "name">,
+  tool: string,
+  args: object,
+): Promise<string> {
   print(`${bold(player.name)} ${cyan(tool)} ${dim(JSON.stringify(args))}`)
   const { text, isError } = await player.server.call(tool, args)
-  const bar = isError ? red("│") : green("│")
-  print(text.replace(/^/gm, `  ${bar} `))
-  print("")
+  await answerWith(stage, text, isError ? red : green)
   return text
+}
+
+/** Has the hook decide on an edit of the held file, as a client does before each of its edits. */
+async function edit(stage: Stage, player: Player): Promise<void> {
+  print(`${bold(player.name)} ${cyan("edits")} ${dim(HELD_FILE)}`)
+  const file = join(stage.codeBase, HELD_FILE)
+  const payload = {
+    session_id: player.session,
+    cwd: stage.codeBase,
+    hook_event_name: "PreToolUse",
+    tool_name: "Write",
+    tool_input: { file_path: file, content: "export const login = true\n" },
+  }
+  const hook = join(hookFolder(stage.dataFolder), "hook.cjs")
+  const child = spawn(process.execPath, [hook, "claude-code", "pre-edit"], {
+    stdio: ["pipe", "ignore", "pipe"],
+    env: { ...process.env, ...environmentOf(stage, player.session) },
+    cwd: stage.codeBase,
+  })
+  const ended = new Promise<number | null>((resolve) => child.once("close", resolve))
+  child.stdin.end(JSON.stringify(payload))
+  const said = (await textOf(child.stderr)).trim()
+  const isBlocked = (await ended) === 2
+  await answerWith(stage, said === "" ? "(the edit goes on)" : said, isBlocked ? red : green)
+}
+
+async function answerWith(stage: Stage, text: string, colour: (text: string) => string): Promise<void> {
+  const lines = text.split("\n").filter((line) => line !== "")
+  for (const line of lines) print(`  ${colour("│")} ${line}`)
+  print("")
+  if (!stage.isPaced) return
+  await wait(Math.min(PAUSE_MS_MAX, MS_PER_LINE * lines.length), undefined, { signal: stage.signal })
 }
 
 function textAfter(text: string, label: string): string {

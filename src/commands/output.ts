@@ -1,4 +1,7 @@
-/** How commands print: colour on a terminal only, JSON when asked for. stdout is theirs; they never run beside the protocol. */
+/**
+ * How commands print: colour where it is wanted, JSON when asked for. stdout is theirs; they never run beside the
+ * protocol.
+ */
 
 import { visible, visibleJson } from "../domain/foreign-text/visible.ts"
 
@@ -10,9 +13,21 @@ export interface OutputOptions {
 const ESCAPE = "\u001b"
 const OWN_SEQUENCES = new RegExp(`(${ESCAPE}\\[(?:0|1|2|31|32|36)m|${ESCAPE}\\]8;;[!-~]*${ESCAPE}\\\\)`)
 
-/** Prints a text and a new line; of control characters only our own sequences, and those only at a terminal. */
+/**
+ * Whether output is styled: at a terminal that can, unless NO_COLOR is set to anything (https://no-color.org), and
+ * where FORCE_COLOR says so; FORCE_COLOR=0 says no (https://force-color.org).
+ */
+function isStyled(): boolean {
+  const { NO_COLOR: no = "", FORCE_COLOR: force = "", TERM: terminal } = process.env
+  if (force !== "") return force !== "0" && force !== "false"
+  return no === "" && terminal !== "dumb" && process.stdout.isTTY === true
+}
+
+const usesStyle = isStyled()
+
+/** Prints a text and a new line; of control characters only our own sequences, and those only where output is styled. */
 export function print(text: string): void {
-  const parts = process.stdout.isTTY === true ? text.split(OWN_SEQUENCES) : [text]
+  const parts = usesStyle ? text.split(OWN_SEQUENCES) : [text]
   process.stdout.write(`${parts.map((part, index) => (index % 2 === 1 ? part : visible(part))).join("")}\n`)
 }
 
@@ -21,9 +36,7 @@ export function printResult(options: OutputOptions, value: unknown, human: () =>
   print(options.json === true ? visibleJson(value, 2) : human())
 }
 
-const usesColour = process.stdout.isTTY === true && process.env.NO_COLOR === undefined
-
-const styled = (code: number) => (text: string) => (usesColour ? `\u001b[${code}m${text}\u001b[0m` : text)
+const styled = (code: number) => (text: string) => (usesStyle ? `\u001b[${code}m${text}\u001b[0m` : text)
 export const bold = styled(1)
 export const dim = styled(2)
 export const green = styled(32)

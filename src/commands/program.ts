@@ -156,7 +156,8 @@ function addStateCommands(program: Command, config: ReadConfig): void {
   program
     .command("demo")
     .description("show two agents at work, on a temporary database")
-    .action(async () => (await import("./demo.ts")).demo())
+    .option("--fast", "do not wait for a reader")
+    .action(async (options) => (await import("./demo.ts")).demo(options))
 }
 
 function addReservationCommands(program: Command, config: ReadConfig): void {

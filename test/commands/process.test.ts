@@ -102,12 +102,23 @@ test("demo leaves nothing among the temporary folders, and touches nothing there
   const temporary = join(where.home, "temporary")
   mkdirSync(join(temporary, "signalbox-demo-mine"), { recursive: true })
   symlinkSync(temporary, join(where.home, "link"))
-  const demo = await signalbox(where, ["demo"], { TMPDIR: join(where.home, "link") })
+  const demo = await signalbox(where, ["demo", "--fast"], { TMPDIR: join(where.home, "link") })
   expect(demo).toMatchObject({
     code: 0,
     stdout: expect.stringContaining("a temporary database that is gone"),
   })
   expect(readdirSync(temporary)).toEqual(["signalbox-demo-mine"])
+  for (const scene of ["signalbox blocked this edit: src/auth/login.ts", "(the edit goes on)", "argon2id"])
+    expect(demo.stdout).toContain(scene)
+  expect(demo.stdout, "documentation").toMatch(/docs\/releases\.md:\d+-\d+/)
+})
+
+test("FORCE_COLOR decides on styles, whatever reads them", async () => {
+  const where = place()
+  const styled = await signalbox(where, ["status"], { FORCE_COLOR: "1" })
+  expect(styled.stdout).toContain("\u001b[1m")
+  const plain = await signalbox(where, ["status"], { FORCE_COLOR: "0" })
+  expect(plain.stdout).not.toContain("\u001b")
 })
 
 test("nothing is coloured where no terminal is", async () => {
