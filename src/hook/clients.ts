@@ -177,9 +177,9 @@ export const CLIENTS: readonly ClientFacts[] = [
     title: "OpenCode",
     tellsServersItsSession: false,
     processNames: ["opencode", "opencode-ai"],
-    // Its hook is called by our own plugin, which throws the text of stderr; there is nowhere to put a context.
+    // Its hook is called by our own plugin, which throws the text of stderr and hands on that of stdout.
     blockForm: "exit-code",
-    contextForms: {},
+    contextForms: { "pre-edit": "stdout", "session-start": "stdout", mail: "stdout" },
     deafEvents: [],
   },
 ]

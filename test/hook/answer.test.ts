@@ -75,7 +75,7 @@ describe("what the model should read", () => {
     expect(inform(client, "pre-edit", "PreToolUse")).toEqual(nested("PreToolUse"))
   })
 
-  test.each(["codex", "gemini", "cursor", "copilot", "windsurf", "kiro", "opencode"] as const)(
+  test.each(["codex", "gemini", "cursor", "copilot", "windsurf", "kiro"] as const)(
     "is one line on stderr in %s before an edit",
     (client) => {
       expect(inform(client, "pre-edit", "PreToolUse")).toEqual(unheard)
@@ -133,8 +133,13 @@ describe("what the model should read", () => {
     expect(inform("kiro", "mail")).toEqual(plain)
   })
 
-  test.each(["windsurf", "opencode"] as const)("is never heard in %s", (client) => {
-    for (const event of HOOK_EVENTS) expect(inform(client, event)).toEqual(unheard)
+  test("is what OpenCode's plugin finds on stdout, before an edit too", () => {
+    for (const event of ["pre-edit", "session-start", "mail"] as const)
+      expect(inform("opencode", event, event)).toEqual(plain)
+  })
+
+  test("is never heard in Cascade", () => {
+    for (const event of HOOK_EVENTS) expect(inform("windsurf", event)).toEqual(unheard)
   })
 
   test.each(CLIENT_NAMES)("is not heard in %s at the end of a session", (client) => {

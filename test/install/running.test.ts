@@ -7,9 +7,9 @@ import { pathToFileURL } from "node:url"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { createMachine, type TestMachine } from "./support.ts"
 
-/** Answers every call with one exit code, to block as the hook does; the call's arguments and input are added to a file. */
+/** Answers every call with one exit code, to block as the hook does, and tells something where it allows; the call's arguments and input are added to a file. */
 function placeFakeHook(machine: TestMachine, exitCode: number): void {
-  const ending = exitCode === 2 ? 'exit "$SIGNALBOX_HOOK_BLOCK"' : `exit ${exitCode}`
+  const ending = exitCode === 2 ? 'exit "$SIGNALBOX_HOOK_BLOCK"' : `echo "told at $2"\nexit ${exitCode}`
   const script = `{ echo "$@"; cat; echo; } >> "${calls(machine)}"\necho "held by BlueLake" >&2\n${ending}\n`
   machine.write(join(machine.dataFolder, "hook", "hook.sh"), script)
 }
@@ -85,6 +85,15 @@ test("a Cline script runs the hook and passes on what it says and answers", () =
   expect(machine.read(calls(machine))).toBe("cline session-end\n{}\n")
 })
 
+/** The hooks that version 1 of OpenCode takes from the plugin. */
+interface Plugin {
+  "tool.execute.before"(input: object, output: object): Promise<void>
+  "tool.execute.after"(input: object, output: { output: string }): Promise<void>
+  "experimental.chat.system.transform"(input: object, output: { system: string[] }): Promise<void>
+  event(input: { event: { type: string; properties: object } }): Promise<void>
+  dispose(): Promise<void>
+}
+
 describe("the OpenCode plugin", () => {
   afterEach(() => vi.unstubAllEnvs())
 
@@ -95,7 +104,7 @@ describe("the OpenCode plugin", () => {
     vi.stubEnv("XDG_DATA_HOME", join(machine.home, "data"))
     const file = pathToFileURL(join(machine.project, ".opencode", "plugins", "signalbox.js")).href
     const plugin = (await import(file)).default
-    const v1 = await plugin.server({ directory: machine.project })
+    const v1: Plugin = await plugin.server({ directory: machine.project })
     let v2: ((event: object) => Promise<void>) | undefined
     await plugin.setup({
       tool: {
@@ -135,6 +144,66 @@ describe("the OpenCode plugin", () => {
     await before.v1("edit")
     await before.v1("read")
     expect(machine.read(calls(machine)).match(/^opencode /gm)).toHaveLength(1)
+  })
+
+  const outputBehind = (v1: Plugin, tool: string) => {
+    const output = { title: "", output: "Done.", metadata: {} }
+    return v1["tool.execute.after"]({ tool, sessionID: "s1", callID: "c" }, output).then(() => output.output)
+  }
+
+  test("tells the model behind an edit what the hook said of it, once, and of the mail", async () => {
+    const { machine, v1, before } = await loadPlugin(0)
+    await before.v1("edit")
+    expect(await outputBehind(v1, "edit")).toBe("Done.\n\ntold at pre-edit\ntold at mail")
+    expect(await outputBehind(v1, "edit")).toBe("Done.\n\ntold at mail")
+    expect(await outputBehind(v1, "bash")).toBe("Done.")
+    expect(machine.read(calls(machine)).match(/^opencode mail/gm)).toHaveLength(2)
+  })
+
+  test("says nothing behind an edit when the hook has nothing to say", async () => {
+    const { machine, v1 } = await loadPlugin(0)
+    machine.write(join(machine.dataFolder, "hook", "hook.sh"), "exit 0\n")
+    expect(await outputBehind(v1, "edit")).toBe("Done.")
+  })
+
+  test("tells the model in every request what its session was told at its start, announced or not", async () => {
+    const { machine, v1 } = await loadPlugin(0)
+    for (const sessionID of ["s1", "s1", undefined]) {
+      const output = { system: ["You are OpenCode."] }
+      await v1["experimental.chat.system.transform"]({ sessionID, model: {} }, output)
+      const told = sessionID === undefined ? [] : ["told at session-start"]
+      expect(output.system).toEqual(["You are OpenCode.", ...told])
+    }
+    expect(machine.read(calls(machine)).match(/^opencode .*/gm)).toEqual(["opencode session-start"])
+  })
+
+  test("ends every session that it has started when OpenCode exits", async () => {
+    const { machine, v1 } = await loadPlugin(0)
+    await v1.event({ event: { type: "session.created", properties: { info: { id: "s1" } } } })
+    await v1["experimental.chat.system.transform"]({ sessionID: "s2", model: {} }, { system: [] })
+    await v1.event({ event: { type: "session.created", properties: { info: { id: "gone" } } } })
+    await v1.event({ event: { type: "session.deleted", properties: { info: { id: "gone" } } } })
+    await v1.dispose()
+    // They end at once, so that what is written of one may stand within what is of another.
+    const ended = machine.read(calls(machine)).matchAll(/"session-end","session_id":"(\w+)"/g)
+    expect([...ended].map(([, id]) => id).sort()).toEqual(["gone", "s1", "s2"])
+  })
+
+  test("takes the session of a sub-agent for that of the agent which has started it", async () => {
+    const { machine, v1, before } = await loadPlugin(0)
+    const created = (info: object) => v1.event({ event: { type: "session.created", properties: { info } } })
+    await created({ id: "outer" })
+    await created({ id: "middle", parentID: "outer" })
+    await created({ id: "s1", parentID: "middle" })
+    await before.v1("edit")
+    await v1.event({ event: { type: "session.deleted", properties: { info: { id: "s1" } } } })
+    const made = machine.read(calls(machine)).match(/^opencode .*\n.*/gm) ?? []
+    expect(
+      made.map((call) => [call.split("\n")[0], JSON.parse(call.split("\n")[1] ?? "").session_id]),
+    ).toEqual([
+      ["opencode session-start", "outer"],
+      ["opencode pre-edit", "outer"],
+    ])
   })
 
   test("tells the hook when a session starts and ends", async () => {
