@@ -213,6 +213,8 @@ export const REFRESH_MS_MAX = 1_500
 
 /** How long connecting a repository waits for its first indexing. */
 export const FIRST_INDEXING_TIMEOUT_MS = 5_000
+/** Rows that are removed in one transaction, a few milliseconds: others want to write, too. */
+export const REMOVED_ROWS_AT_ONCE = 1_000
 /** How long disconnecting a repository waits for a process that indexes it. */
 export const DISCONNECT_TIMEOUT_MS = 5_000
 /** How long a search waits for a model that is being loaded; then it goes by the words alone. */

@@ -132,6 +132,10 @@ export interface DocumentIndex {
   removeVectors(tx: Queries, repositoryId: number, numbers: readonly number[]): Promise<void>
   /** Takes all vectors of a model away. */
   removeModel(tx: Queries, modelId: number): Promise<void>
+  /** Counts the rows that a repository has. */
+  countRows(db: Queries, repositoryId: number): Promise<number>
+  /** Takes rows of a repository away, about `rowsMax` of them; returns how many, 0 when none is left. */
+  removeRepository(tx: Queries, repositoryId: number, rowsMax: number): Promise<number>
   /** Returns the chunks nearest to a vector, nearest first, at most `limit`; `isWanted` is 1 at their numbers. */
   findNearest(
     db: Queries,

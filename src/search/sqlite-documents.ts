@@ -84,6 +84,20 @@ export const documentStatements = {
     DELETE FROM document_vectors
     WHERE model_id = ? AND repository_id IN (SELECT repository_id FROM document_bits WHERE model_id = ?)`,
   removeModelBits: "DELETE FROM document_bits WHERE model_id = ?",
+  countRows: `
+    SELECT (SELECT count(*) FROM document_postings WHERE repository_id = ?)
+      + (SELECT count(*) FROM document_vectors WHERE repository_id = ?) AS number`,
+  // Stretches of the tables: whatever is found by a condition on single rows takes several times as long.
+  removeSomePostings: `
+    DELETE FROM document_postings WHERE repository_id = ? AND term <= (
+      SELECT max(term) FROM (
+        SELECT term FROM document_postings WHERE repository_id = ? ORDER BY term LIMIT ?))`,
+  removeSomeVectors: `
+    DELETE FROM document_vectors WHERE (repository_id, model_id, number) IN (
+      SELECT repository_id, model_id, number FROM document_vectors WHERE repository_id = ? LIMIT ?)`,
+  removeSomeBits: `
+    DELETE FROM document_bits WHERE (repository_id, model_id, block_no) IN (
+      SELECT repository_id, model_id, block_no FROM document_bits WHERE repository_id = ? LIMIT ?)`,
 }
 
 /** As for memories: the coarse step keeps this many times the number wanted, and at least so many. */
@@ -91,6 +105,8 @@ const COARSE_FACTOR = 8
 const COARSE_CHUNKS_MIN = 192
 /** While no more chunks than this are wanted, all of them are compared exactly. */
 const EXACT_CHUNKS_MAX = 1_000
+/** A row of bits is as large as so many others. */
+const BITS_PER_ROWS = 200
 /** A count is a byte. */
 const COUNT_MAX = 255
 
@@ -156,6 +172,20 @@ export const sqliteDocuments: DocumentIndex = {
     await tx.run(documentStatements.removeModelBits, [modelId])
   },
 
+  async countRows(db, repositoryId) {
+    const row = await db.get<NumberRow>(documentStatements.countRows, [repositoryId, repositoryId])
+    return row?.number ?? 0
+  },
+
+  async removeRepository(tx, repositoryId, rowsMax) {
+    const place = [repositoryId, repositoryId, rowsMax]
+    return (
+      (await tx.run(documentStatements.removeSomePostings, place)) ||
+      (await tx.run(documentStatements.removeSomeVectors, [repositoryId, rowsMax])) ||
+      tx.run(documentStatements.removeSomeBits, [repositoryId, Math.ceil(rowsMax / BITS_PER_ROWS)])
+    )
+  },
+
   async findNearest(db, space, vector, isWanted, limit) {
     const few = numbersIfFew(isWanted)
     if (few !== undefined) return exactly(db, space, vector, few, limit)
@@ -179,6 +209,7 @@ type BlockRow = { blockNo: number; bits: Uint8Array }
 /** The distance is null where a vector is all zeros. */
 type DistanceRow = { number: number; distance: number | null }
 type IdRow = { id: number }
+type NumberRow = { number: number }
 
 /** Returns the postings of each term, numbers ascending, in an order that is about that of the rows. */
 function postingsByTerm(chunks: readonly NumberedTerms[]): [string, Posting[]][] {

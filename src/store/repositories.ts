@@ -8,6 +8,7 @@ const COLUMNS = "id, name, root_path, identity_path, default_branch, ignore_case
 
 export const repositoryStatements = {
   findById: `SELECT ${COLUMNS} FROM repositories WHERE id = ? AND is_connected = 1`,
+  findPlace: "SELECT identity_path, is_connected FROM repositories WHERE id = ?",
   findByIdentity: `SELECT ${COLUMNS} FROM repositories WHERE identity_path = ? AND is_connected = 1`,
   findByName: `SELECT ${COLUMNS} FROM repositories WHERE name = ? AND is_connected = 1`,
   list: `SELECT ${COLUMNS} FROM repositories WHERE is_connected = 1 ORDER BY id`,
@@ -34,6 +35,17 @@ export const repositoryStatements = {
 export async function findRepositoryById(db: Queries, id: number): Promise<Repository | undefined> {
   const row = await db.get<RepositoryRow>(repositoryStatements.findById, [id])
   return row && toRepository(row)
+}
+
+/** Returns where a repository lies and whether it is connected now, if it ever was. */
+export async function findRepositoryPlace(
+  db: Queries,
+  id: number,
+): Promise<{ identityPath: string; isConnected: boolean } | undefined> {
+  const row = await db.get<{ identity_path: string; is_connected: number }>(repositoryStatements.findPlace, [
+    id,
+  ])
+  return row && { identityPath: row.identity_path, isConnected: row.is_connected === 1 }
 }
 
 export async function findRepositoryByIdentity(db: Queries, path: string): Promise<Repository | undefined> {

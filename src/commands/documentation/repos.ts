@@ -14,12 +14,12 @@ import { commandCall } from "../../operations/caller.ts"
 import { fetchClone } from "../../operations/documentation/clones.ts"
 import { connectInput } from "../../operations/documentation/inputs.ts"
 import { listedRepositories } from "../../operations/documentation/permission.ts"
+import { disconnectRepository, isRemovalWanted } from "../../operations/documentation/removal.ts"
 import {
   beginDocumentation,
   besidesDocumentation,
   type ConnectRequest,
   connectRepository,
-  disconnectRepository,
   documentedRepositories,
   type RepositoryState,
   repositoryStates,
@@ -185,7 +185,7 @@ export function syncRepositoriesCommand(
     async (app) => {
       await admit(commandCall(app), ASKS.admin)
       const repositories = await repositoriesToSync(app, named)
-      if (repositories.length > 0) {
+      if (repositories.length > 0 || (await isRemovalWanted(app))) {
         await untilInterrupted(async (signal) => {
           for (const repository of repositories) await fetchOrWarn(app, repository, signal)
           await index(app, repositories, options, signal)
@@ -239,7 +239,10 @@ async function fetchOrWarn(app: App, repository: Repository, signal: AbortSignal
   }
 }
 
-/** Forgets the documentation of a repository, and the clone that signalbox made of it, and nothing else. */
+/**
+ * Forgets the documentation of a repository, and the clone that signalbox made of it, and nothing else. Fails with
+ * `refused` when it is stopped; no search shows it even so, and servers remove the rest.
+ */
 export function removeRepositoryCommand(
   config: Config,
   named: string,
@@ -249,17 +252,21 @@ export function removeRepositoryCommand(
     await admit(commandCall(app), ASKS.admin)
     const repository = await requireNamedRepository(app, named)
     const kept = await besidesDocumentation(app, repository)
-    const { isConnected, isCloneDeleted } = await disconnectRepository(app, repository)
+    const { isConnected, isCloneDeleted, isRemoved } = await removeWithProgress(app, repository, options)
     const json = {
       id: repository.id,
       name: repository.name,
       is_connected: isConnected,
       clone_deleted: isCloneDeleted,
+      is_removed: isRemoved,
       kept,
     }
     printResult(options, json, () =>
       lines(
         `${green("✓")} Forgot the documentation of ${bold(visibleLine(repository.name))}.`,
+        isRemoved
+          ? null
+          : "  No search shows it any more. Another process is indexing, and removes the rest when it is done.",
         dim(
           `  ${isCloneDeleted ? "The clone that signalbox had made is deleted." : `Nothing in ${visibleLine(repository.rootPath)} was touched.`}`,
         ),
@@ -269,6 +276,23 @@ export function removeRepositoryCommand(
       ),
     )
   })
+}
+
+async function removeWithProgress(app: App, repository: Repository, options: OutputOptions) {
+  const bar = options.json === true ? undefined : createProgress("Removing", (rows) => `${figure(rows)} rows`)
+  try {
+    return await untilInterrupted(async (signal) => {
+      const onProgress = (done: number, total: number) => bar?.show(done, total)
+      const outcome = await disconnectRepository(app, repository, { signal, onProgress })
+      if (!outcome.isRemoved && signal.aborted)
+        throw new AppError("refused", `stopped: no search shows ${visibleLine(repository.name)} any more`, {
+          hint: `What is stored of it goes with the next server, or \`${ownCommand()} repos sync\`.`,
+        })
+      return outcome
+    })
+  } finally {
+    bar?.end()
+  }
 }
 
 function keptText({ memories, reservations }: { memories: number; reservations: number }): string {

@@ -113,7 +113,10 @@ function notFetched(url: string, folder: string, error: unknown): AppError {
 }
 
 /** Nothing but what signalbox itself has cloned is ever deleted. */
-export async function isOwnClone(app: App, { identityPath }: Repository): Promise<boolean> {
+export async function isOwnClone(
+  app: App,
+  { identityPath }: Pick<Repository, "identityPath">,
+): Promise<boolean> {
   const clones = clonesFolder(app)
   // By its name alone `..` would be in the folder of clones too.
   return isOwned(clones, identityPath) && dirname(identityPath) === (await realpathOfNearest(clones))

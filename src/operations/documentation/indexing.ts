@@ -21,6 +21,7 @@ import { documentModel, embedDocuments, removeOldVectors } from "./embedding.ts"
 import type { IndexingResult, IndexingWanted } from "./indexer.ts"
 import { whileNobodyIndexes } from "./indexing-lock.ts"
 import type { IndexingRun, ReadingLimits } from "./reading.ts"
+import { isRemovalWanted, removeLeftovers } from "./removal.ts"
 import { documentedRepositories } from "./repositories.ts"
 import { documentRules } from "./rules.ts"
 import { openSource } from "./source.ts"
@@ -56,6 +57,7 @@ async function indexAll(app: App, options: IndexingOptions): Promise<IndexingRes
     signal: stop.signal,
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
   }
+  await removeLeftovers(app, isStopped)
   const repositories = await documentedRepositories(app.db, options.repositoryIds)
   try {
     for (const repository of repositories) {
@@ -131,9 +133,10 @@ function putProblem(app: App, { id }: Repository, problem: string | null): Promi
 
 /**
  * Whether anything is to be done, as far as that can be told in a moment: a branch that has moved, one that was not
- * read to its end, or chunks without a vector.
+ * read to its end, chunks without a vector, or what is left of a repository that was let go.
  */
 export async function isIndexingWanted(app: App): Promise<boolean> {
+  if (await isRemovalWanted(app)) return true
   const documented = await listDocumentedRepositories(app.db)
   if (documented.length === 0) return false
   const rules = documentRules(app.config.ignoredDocuments)

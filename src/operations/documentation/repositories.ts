@@ -1,6 +1,6 @@
 /** Connects repositories for documentation search, lists them, and lets them go again. */
 
-import { DISCONNECT_TIMEOUT_MS, LISTING_ROWS_MAX, PROBLEMS_SHOWN_MAX } from "../../config/limits.ts"
+import { LISTING_ROWS_MAX, PROBLEMS_SHOWN_MAX } from "../../config/limits.ts"
 import type { Queries } from "../../db/database.ts"
 import {
   type DocumentationBranch,
@@ -13,8 +13,6 @@ import { AppError } from "../../errors.ts"
 import { parseGitUrl } from "../../git/address.ts"
 import { fetchedAtMs } from "../../git/clone.ts"
 import { runGit, withoutCredentials } from "../../git/git-process.ts"
-import { ownCommand } from "../../runtime/own-command.ts"
-import { removeOwned } from "../../runtime/owned-folder.ts"
 import { listReservationsIn } from "../../store/coordination/reservations.ts"
 import {
   findDocumentationBranch,
@@ -23,33 +21,27 @@ import {
   listDocumentationBranches,
   listDocumentedRepositories,
   putDocumentedRepository,
-  removeDocumentationBranch,
-  removeDocumentedRepository,
 } from "../../store/documentation/documentation.ts"
 import {
   type BranchCounts,
   countBranchFiles,
   countUnembeddedChunks,
   listProblems,
-  removeBranchFiles,
 } from "../../store/documentation/documents.ts"
 import { memoryTotals } from "../../store/memory/memories.ts"
 import {
   disconnectRow,
   findRepositoryById,
-  isRepositoryInUse,
   listRepositories,
   putRepositoryName,
 } from "../../store/repositories.ts"
 import type { App } from "../app.ts"
 import { connectFolder } from "../connect.ts"
-import { cloned, clonesFolder, isOwnClone } from "./clones.ts"
-import { removeUnusedContents } from "./contents.ts"
+import { cloned } from "./clones.ts"
 import { documentModel } from "./embedding.ts"
-import { whileNobodyIndexes } from "./indexing-lock.ts"
+import { finishRemoval } from "./removal.ts"
 import { documentRules } from "./rules.ts"
 import { openSource } from "./source.ts"
-import { removeBranch } from "./sync.ts"
 
 export interface ConnectRequest {
   /** A folder, or the URL of a git repository. */
@@ -122,6 +114,7 @@ export async function beginDocumentation(
 ): Promise<void> {
   const { id: repositoryId, identityPath, defaultBranch } = repository
   const known = await findDocumentedRepository(app.db, repositoryId)
+  if (known?.isWanted === false) await finishRemoval(app, repositoryId, { keepsClone: cloneUrl !== null })
   const isNew = known === undefined || !known.isWanted || (cloneUrl !== null && known.cloneUrl === null)
   if (!isNew && branches.length === 0) return
   const wanted = [...(defaultBranch === null ? [] : [defaultBranch]), ...branches]
@@ -205,60 +198,4 @@ export async function besidesDocumentation(
   const { memories } = await memoryTotals(db, id)
   const held = await listReservationsIn(db, id, now(), LISTING_ROWS_MAX)
   return { memories, reservations: held.length }
-}
-
-/** What became of a repository whose documentation was disconnected. */
-interface Disconnected {
-  /** Whether it stays connected, because agents, reservations or memories belong to it. */
-  isConnected: boolean
-  isCloneDeleted: boolean
-}
-
-/**
- * Forgets the documentation of a repository, and its clone. The repository itself is disconnected too unless agents,
- * reservations or memories belong to it. Fails with `conflict` while another process indexes.
- */
-export async function disconnectRepository(app: App, repository: Repository): Promise<Disconnected> {
-  const untilMs = performance.now() + DISCONNECT_TIMEOUT_MS
-  for (;;) {
-    const disconnected = await whileNobodyIndexes(app, () => forget(app, repository))
-    if (disconnected !== undefined) return disconnected
-    if (performance.now() > untilMs) {
-      throw new AppError("conflict", "another process is indexing documentation right now", {
-        hint: `Try again when \`${ownCommand()} repos list\` shows that it is done.`,
-      })
-    }
-    await new Promise((resolve) => setTimeout(resolve, INDEXING_POLL_INTERVAL_MS))
-  }
-}
-
-const INDEXING_POLL_INTERVAL_MS = 50
-
-async function forget(app: App, repository: Repository): Promise<Disconnected> {
-  const { id } = repository
-  const documented = await findDocumentedRepository(app.db, id)
-  for (const branch of await listDocumentationBranches(app.db, id)) await removeBranch(app, branch)
-  await removeUnusedContents(app, id, () => false)
-  const isConnected = await app.db.transaction("repositories", async (tx) => {
-    const isUsed = await isRepositoryInUse(tx, id)
-    // A search may have begun it again in the meantime.
-    for (const branch of await listDocumentationBranches(tx, id)) {
-      await removeBranchFiles(tx, branch.id)
-      await removeDocumentationBranch(tx, branch.id)
-    }
-    await removeDocumentedRepository(tx, id)
-    // What stays for other reasons is not begun again by the next search over all.
-    if (isUsed)
-      await putDocumentedRepository(tx, {
-        repositoryId: id,
-        isWanted: false,
-        cloneUrl: null,
-        remoteUrl: null,
-      })
-    else await disconnectRow(tx, id)
-    return isUsed
-  })
-  const isCloneDeleted = documented?.cloneUrl != null && (await isOwnClone(app, repository))
-  if (isCloneDeleted) await removeOwned(clonesFolder(app), repository.identityPath)
-  return { isConnected, isCloneDeleted }
 }

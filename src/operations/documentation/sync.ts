@@ -85,11 +85,12 @@ async function noteRemote(
   { id: repositoryId }: Repository,
   remoteUrl: string | null,
 ): Promise<void> {
-  const known = await findDocumentedRepository(app.db, repositoryId)
-  if (known === undefined || known.remoteUrl === remoteUrl) return
-  await app.db.transaction(`documentation:${repositoryId}`, (tx) =>
-    putDocumentedRepository(tx, { ...known, remoteUrl }),
-  )
+  if ((await findDocumentedRepository(app.db, repositoryId))?.remoteUrl === remoteUrl) return
+  await app.db.transaction(`documentation:${repositoryId}`, async (tx) => {
+    // It may have been let go in the meantime.
+    const known = await findDocumentedRepository(tx, repositoryId)
+    if (known !== undefined) await putDocumentedRepository(tx, { ...known, remoteUrl })
+  })
 }
 
 /** The default branch is always searched; one that no longer is the default one stays if it is still there. */

@@ -28,6 +28,14 @@ export const documentationStatements = {
   findRepository: `SELECT ${REPOSITORY_COLUMNS} FROM documentation_repositories WHERE repository_id = ?`,
   listRepositories: `SELECT ${REPOSITORY_COLUMNS} FROM documentation_repositories WHERE is_wanted = 1 ORDER BY repository_id`,
   removeRepository: "DELETE FROM documentation_repositories WHERE repository_id = ?",
+  letGo:
+    "UPDATE documentation_repositories SET is_wanted = 0, work = NULL, problem = NULL WHERE repository_id = ?",
+  listRemovals: `
+    SELECT r.repository_id AS id FROM documentation_repositories r
+    WHERE r.is_wanted = 0 AND (r.clone_url IS NOT NULL
+      OR EXISTS (SELECT 1 FROM documentation_branches b WHERE b.repository_id = r.repository_id)
+      OR EXISTS (SELECT 1 FROM documentation_blobs b WHERE b.repository_id = r.repository_id))
+    ORDER BY r.repository_id`,
   putWork: "UPDATE documentation_repositories SET work = ? WHERE repository_id = ?",
   putProblem: "UPDATE documentation_repositories SET problem = ? WHERE repository_id = ?",
   bumpVectorsVersion: `
@@ -73,6 +81,16 @@ export async function listDocumentedRepositories(db: Queries): Promise<Documente
 /** Forgets that a repository's documentation is searched; its branches have to be gone. */
 export async function removeDocumentedRepository(tx: Queries, repositoryId: number): Promise<void> {
   await tx.run(documentationStatements.removeRepository, [repositoryId])
+}
+
+/** Lets a repository's documentation go: from now on no search shows it. What is stored of it is to be removed. */
+export async function letDocumentationGo(tx: Queries, repositoryId: number): Promise<void> {
+  await tx.run(documentationStatements.letGo, [repositoryId])
+}
+
+/** Returns the ids of the repositories that were let go and of which something is left to be removed. */
+export async function listRemovals(db: Queries): Promise<number[]> {
+  return (await db.all<{ id: number }>(documentationStatements.listRemovals)).map(({ id }) => id)
 }
 
 /** Says what is being done with a repository; null when nothing is. */

@@ -74,6 +74,18 @@ export const documentStatements = {
     SELECT coalesce(sum(b.chunk_count), 0) AS number FROM documentation_blobs b
     WHERE ${IS_WAITING} AND b.chunk_count > 0 AND b.repository_id = ?`,
   putModel: "UPDATE documentation_blobs SET model_id = ? WHERE id = ?",
+  removeSomeChunks: `
+    DELETE FROM documentation_chunks WHERE repository_id = ? AND number <= (
+      SELECT max(number) FROM (
+        SELECT number FROM documentation_chunks WHERE repository_id = ? ORDER BY number LIMIT ?) some)`,
+  removeSomeFiles: `
+    DELETE FROM documentation_files WHERE branch_id = ? AND path <= (
+      SELECT max(path) FROM (
+        SELECT path FROM documentation_files WHERE branch_id = ? ORDER BY path LIMIT ?) some)`,
+  removeSomeBlobs: `
+    DELETE FROM documentation_blobs WHERE repository_id = ? AND key <= (
+      SELECT max(key) FROM (
+        SELECT key FROM documentation_blobs WHERE repository_id = ? ORDER BY key LIMIT ?) some)`,
 }
 
 /** A content and where its chunks are. */
@@ -195,6 +207,21 @@ export async function removeBranchFile(tx: Queries, branchId: number, path: stri
 /** Takes all files out of a branch; their contents stay until no branch has them. */
 export async function removeBranchFiles(tx: Queries, branchId: number): Promise<void> {
   await tx.run(documentStatements.removeFiles, [branchId])
+}
+
+/** Takes at most `limit` files out of a branch; returns how many. */
+export function removeSomeFiles(tx: Queries, branchId: number, limit: number): Promise<number> {
+  return tx.run(documentStatements.removeSomeFiles, [branchId, branchId, limit])
+}
+
+/** Removes at most `limit` chunks of a repository, whatever has them; returns how many. */
+export function removeSomeChunks(tx: Queries, repositoryId: number, limit: number): Promise<number> {
+  return tx.run(documentStatements.removeSomeChunks, [repositoryId, repositoryId, limit])
+}
+
+/** Removes at most `limit` contents of a repository, which no file may have any more; returns how many. */
+export function removeSomeBlobs(tx: Queries, repositoryId: number, limit: number): Promise<number> {
+  return tx.run(documentStatements.removeSomeBlobs, [repositoryId, repositoryId, limit])
 }
 
 export interface BranchCounts {

@@ -147,6 +147,7 @@ describe("repos remove", () => {
       name: "repository",
       is_connected: true,
       clone_deleted: false,
+      is_removed: true,
       kept: { memories: 1, reservations: 2 },
     })
     expect(await add(where, "."), "it can be connected again").toMatchObject({ id: 1, state: "searchable" })

@@ -4,11 +4,8 @@ import BetterSqlite3 from "better-sqlite3"
 import { describe, expect, test } from "vitest"
 import { fetchClone } from "../../../src/operations/documentation/clones.ts"
 import { runIndexing } from "../../../src/operations/documentation/indexing.ts"
-import {
-  connectRepository,
-  disconnectRepository,
-  repositoryStates,
-} from "../../../src/operations/documentation/repositories.ts"
+import { disconnectRepository } from "../../../src/operations/documentation/removal.ts"
+import { connectRepository, repositoryStates } from "../../../src/operations/documentation/repositories.ts"
 import { findRepositoryById, listRepositories } from "../../../src/store/repositories.ts"
 import { GUIDE, repositoryWith } from "../../support/documentation-files.ts"
 import { expectSound, openIndex } from "../../support/documentation-index.ts"
@@ -26,7 +23,11 @@ describe("a repository that is let go", () => {
     const index = await openIndex()
     await index.add(one?.root ?? "")
     const second = await index.add(two?.root ?? "")
-    expect(await forget(index, second)).toEqual({ isConnected: false, isCloneDeleted: false })
+    expect(await forget(index, second)).toEqual({
+      isConnected: false,
+      isCloneDeleted: false,
+      isRemoved: true,
+    })
     expect((await listRepositories(index.app.db)).map(({ id }) => id)).toEqual([1])
     expect(await index.add(three?.root ?? "")).toBe(second + 1)
     expect(await index.filesWith("anvil")).toEqual(["one.md", "three.md"])
@@ -86,7 +87,7 @@ describe("a clone", () => {
     const origin = repositoryWith({ "one.md": GUIDE })
     const index = await openIndex()
     const id = await index.add(origin.url)
-    expect(await forget(index, id)).toEqual({ isConnected: false, isCloneDeleted: true })
+    expect(await forget(index, id)).toEqual({ isConnected: false, isCloneDeleted: true, isRemoved: true })
     expect(await index.add(origin.url)).toBe(id)
     const [state] = await repositoryStates(index.app, await listRepositories(index.app.db))
     expect(state?.documented?.cloneUrl).toBe(origin.url)
@@ -118,7 +119,7 @@ describe("of a clone that the database says to be elsewhere", () => {
     setIdentityPath(databasePath, id, pathIn(data))
     const before = foldersIn(data)
     expect(before).toContain(join("mine", "deep"))
-    expect(await forget(index, id)).toEqual({ isConnected: false, isCloneDeleted: false })
+    expect(await forget(index, id)).toEqual({ isConnected: false, isCloneDeleted: false, isRemoved: true })
     expect(foldersIn(data)).toEqual(before)
     expect(await listRepositories(index.app.db), "it is let go all the same").toEqual([])
   })
@@ -133,7 +134,7 @@ describe("of a clone that the database says to be elsewhere", () => {
     const link = join(data, CLONES, "link")
     symlinkSync(join(data, "mine"), link)
     setIdentityPath(databasePath, id, link)
-    expect(await forget(index, id)).toEqual({ isConnected: false, isCloneDeleted: true })
+    expect(await forget(index, id)).toEqual({ isConnected: false, isCloneDeleted: true, isRemoved: true })
     expect(existsSync(link)).toBe(false)
     expect(existsSync(join(data, "mine", "deep"))).toBe(true)
     expect(readdirSync(join(data, CLONES))).toHaveLength(1)
@@ -152,7 +153,7 @@ test("a clone below a link to the folder of the data is deleted, and nothing els
   const clones = readdirSync(join(real, "signalbox.repositories"))
   expect(clones).toHaveLength(2)
   const gone = await findRepositoryById(index.app.db, first)
-  expect(await forget(index, first)).toEqual({ isConnected: false, isCloneDeleted: true })
+  expect(await forget(index, first)).toEqual({ isConnected: false, isCloneDeleted: true, isRemoved: true })
   const left = clones.filter((name) => name !== basename(gone?.identityPath ?? ""))
   expect(readdirSync(join(link, "signalbox.repositories"))).toEqual(left)
   expect(left).toHaveLength(1)

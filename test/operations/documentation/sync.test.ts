@@ -4,7 +4,7 @@ import type { IndexingWork } from "../../../src/domain/documentation/documentati
 import type { Repository } from "../../../src/domain/project.ts"
 import type { App } from "../../../src/operations/app.ts"
 import { runIndexing } from "../../../src/operations/documentation/indexing.ts"
-import { disconnectRepository } from "../../../src/operations/documentation/repositories.ts"
+import { disconnectRepository } from "../../../src/operations/documentation/removal.ts"
 import type { FoundPassage } from "../../../src/operations/documentation/results.ts"
 import { findRepositoryById } from "../../../src/store/repositories.ts"
 import { TestRepository } from "../../git/support.ts"
@@ -240,7 +240,7 @@ describe("a repository that is let go", () => {
         gone = repositoryOf(second, id).then((found) => disconnectRepository(second.app, found))
       },
     })
-    expect(await gone).toEqual({ isConnected: false, isCloneDeleted: false })
+    expect(await gone).toEqual({ isConnected: false, isCloneDeleted: false, isRemoved: true })
     await index.sync()
     expect(await index.filesWith("anvil", { repository: otherId })).toEqual(["b.md"])
     await expectSound(index.app)
