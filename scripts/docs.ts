@@ -1,5 +1,5 @@
 /**
- * Writes what the docs derive from the code: the generated sections of README.md and one snapshot of
+ * Writes what the docs derive from the code: the generated sections of the pages in docs/ and one snapshot of
  * each tool as a client sees it. With --check it writes nothing and fails when something is stale.
  */
 
@@ -28,10 +28,14 @@ import { removeBelow } from "./removal.ts"
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url))
 const SNAPSHOTS = "test/snapshots/tools"
+/** Told once for all commands, not in each row. */
+const COMMON_OPTIONS = ["--json", "--help"]
 
 /** Returns every generated file of the checkout: its path, and what it must hold. */
 function generatedFiles(): Map<string, string> {
-  const files = new Map([["README.md", withSections(read("README.md"), sections())]])
+  const files = new Map(
+    Object.entries(pages()).map(([path, sections]) => [path, withSections(path, sections)]),
+  )
   for (const operation of OPERATIONS) {
     files.set(
       `${SNAPSHOTS}/${operation.name}.json`,
@@ -50,23 +54,28 @@ export function staleFiles(): string[] {
   return [...stale, ...present.filter((path) => !generated.has(path))]
 }
 
-function sections(): Record<string, string> {
+/** Returns the generated sections of each page by their names. */
+function pages(): Record<string, Record<string, string>> {
   return {
-    tools: toolTable(),
-    resources: table(
-      ["Resource", "Content"],
-      RESOURCES.map((resource) => [`\`${uriTemplateOf(resource)}\``, resource.description]),
-    ),
-    commands: table(["Command", "Does"], commandRows(createProgram(), "signalbox")),
-    settings: table(
-      ["Variable", "What", "Default"],
-      ENVIRONMENT_VARIABLES.map(([name, what, otherwise]) => [`\`${name}\``, what, otherwise]),
-    ),
-    limits: limitTable(),
-    plans: planTable(),
-    clients: clientTable(),
-    hook: hookTable(),
-    http: httpTable(),
+    "docs/tools.md": {
+      tools: toolTable(),
+      resources: table(
+        ["Resource", "Content"],
+        RESOURCES.map((resource) => [`\`${uriTemplateOf(resource)}\``, resource.description]),
+      ),
+    },
+    "docs/commands.md": {
+      commands: table(["Command", "Does", "Options"], commandRows(createProgram(), "signalbox")),
+    },
+    "docs/settings.md": {
+      settings: table(
+        ["Variable", "What", "Default"],
+        ENVIRONMENT_VARIABLES.map(([name, what, otherwise]) => [`\`${name}\``, what, otherwise]),
+      ),
+    },
+    "docs/limits.md": { limits: limitTable() },
+    "docs/hook.md": { clients: clientTable(), hook: hookTable() },
+    "docs/http.md": { http: httpTable(), plans: planTable() },
   }
 }
 
@@ -163,7 +172,12 @@ function commandRows(command: Command, path: string): string[][] {
     const usage = `${path} ${child.name()}`
     if (child.commands.length > 0) return commandRows(child, usage)
     const args = child.registeredArguments.map((argument) => ` <${argument.name()}>`).join("")
-    return [[`\`${usage}${args}\``, child.description()]]
+    const options = child.options.filter(
+      (option) => !option.hidden && !COMMON_OPTIONS.includes(option.long ?? ""),
+    )
+    return [
+      [`\`${usage}${args}\``, child.description(), options.map(({ flags }) => `\`${flags}\``).join(", ")],
+    ]
   })
 }
 
@@ -224,13 +238,13 @@ function table(heading: readonly string[], rows: readonly (readonly string[])[])
   return [line(heading), line(heading.map(() => "---")), ...rows.map(line)].join("\n")
 }
 
-function withSections(text: string, contents: Record<string, string>): string {
+function withSections(page: string, contents: Record<string, string>): string {
   return Object.entries(contents).reduce((result, [name, content]) => {
     const [start, end] = [`<!-- generated: ${name} -->`, `<!-- end of generated: ${name} -->`]
     const [from, to] = [result.indexOf(start), result.indexOf(end)]
-    if (from < 0 || to < from) throw new Error(`README.md has no section "${name}"`)
+    if (from < 0 || to < from) throw new Error(`${page} has no section "${name}"`)
     return `${result.slice(0, from + start.length)}\n${content}\n${result.slice(to)}`
-  }, text)
+  }, read(page))
 }
 
 function read(path: string): string {

@@ -21,7 +21,7 @@ import {
   type Rates,
 } from "./limits.ts"
 
-/** Documentation of the environment variables, in the order in which the README shows them. */
+/** Documentation of the environment variables, in the order in which docs/settings.md shows them. */
 export const ENVIRONMENT_VARIABLES = [
   ["SIGNALBOX_DB", "the database file", "`signalbox.db` in the platform's data folder"],
   [
