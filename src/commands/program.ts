@@ -3,7 +3,7 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander"
 import { type Config, readConfig } from "../config/config.ts"
 import { PORT_MAX } from "../config/limits.ts"
-import { ENVIRONMENTS, PLANS } from "../domain/api-key.ts"
+import { ENVIRONMENTS, PLANS, type Plan, planNamed } from "../domain/api-key.ts"
 import { closestName } from "../domain/coordination/agent.ts"
 import { OVERRIDE_STATUSES } from "../domain/coordination/override.ts"
 import type { ReservationMode } from "../domain/coordination/reservation.ts"
@@ -251,7 +251,7 @@ function addKeyCommands(program: Command, config: ReadConfig): void {
       "what it permits, such as project:<key>:coordination or repo:<id>:coordination",
     )
     .addOption(new Option("--env <environment>", "environment").choices(ENVIRONMENTS))
-    .addOption(new Option("--plan <plan>", "rate limits").choices(PLANS).default("starter"))
+    .addOption(new Option("--plan <plan>", "rate limits").choices(PLANS).argParser(plan).default("starter"))
     .option("--expires <time>", "an ISO 8601 time, or a number of days such as 90d")
     .option("--json", "print JSON")
     .action(async (options) => (await import("./keys.ts")).createKeyCommand(config(options.env), options))
@@ -268,6 +268,12 @@ function addKeyCommands(program: Command, config: ReadConfig): void {
     .action(async (id: number, options) =>
       (await import("./keys.ts")).revokeKeyCommand(config(), id, options),
     )
+}
+
+function plan(name: string): Plan {
+  const found = planNamed(name)
+  if (found === undefined) throw new InvalidArgumentError(`Allowed choices are ${PLANS.join(", ")}.`)
+  return found
 }
 
 function addBackupCommands(program: Command, config: ReadConfig): void {

@@ -8,6 +8,12 @@ export const ENVIRONMENTS = ["live", "test"] as const
 export const PLANS = ["starter", "pro", "enterprise"] as const
 export type Plan = (typeof PLANS)[number]
 
+/** Returns the plan of a name in any case, of which `professional` is another for `pro`; undefined for none. */
+export function planNamed(name: string): Plan | undefined {
+  const lower = name.toLowerCase()
+  return lower === "professional" ? "pro" : PLANS.find((plan) => plan === lower)
+}
+
 export interface ApiKey {
   id: number
   name: string

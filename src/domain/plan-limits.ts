@@ -1,11 +1,11 @@
 /**
- * What a key may call how often: windows of calls, all of which must have room. Of an API the shortest one is
- * the bucket that responses tell of; its capacity is the plan's burst where it names one.
+ * What a key may call how often: one bucket per key and API, which holds the plan's burst, or a minute's figure where
+ * it names none, and gets that figure back each minute; beside it hours and days as windows. All must have room.
  */
 
 import type { Rates } from "../config/limits.ts"
 import type { Plan } from "./api-key.ts"
-import { type Bucket, secondsUntil, takeFromBucket } from "./rate-limit.ts"
+import { type Bucket, type BucketRule, secondsUntil, takeFromBucket } from "./rate-limit.ts"
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "./time-units.ts"
 
 /** The APIs of the listener; requests to coordination are not counted by plan. */
@@ -22,12 +22,9 @@ const CALLS = {
   reservations: { rate: "reservations_per_minute", unit: "requests on reservations" },
 } as const satisfies Record<string, { rate: keyof Rates; unit: string }>
 
-export interface RateWindow {
+export interface RateWindow extends BucketRule {
   /** The bucket's name in the store. */
   name: string
-  /** Requests in one window. */
-  capacity: number
-  windowMs: number
   /** The limit in words, for refusals. */
   text: string
 }
@@ -46,12 +43,14 @@ export interface RateState {
   resetMs: number
 }
 
-/** Returns the windows that calls of a kind are counted in, the shortest first; those at 0 are off. */
+/** Returns the bucket that calls of a kind are counted in, and the windows after it; those at 0 are off. */
 export function windowsOf(rates: Rates, kind: Counted, plan: Plan): RateWindow[] {
   if (kind === "memory" || kind === "documentation") return planWindows(rates, kind, plan)
   const { rate, unit } = CALLS[kind]
   const capacity = rates[rate]
-  return inForce([{ name: kind, capacity, windowMs: MINUTE_MS, text: `${capacity} ${unit} per minute` }])
+  return inForce([
+    { name: kind, ...whole(capacity), windowMs: MINUTE_MS, text: `${capacity} ${unit} per minute` },
+  ])
 }
 
 function planWindows(rates: Rates, api: "memory" | "documentation", plan: Plan): RateWindow[] {
@@ -59,7 +58,7 @@ function planWindows(rates: Rates, api: "memory" | "documentation", plan: Plan):
   const minute = { name: `${api}:minute`, windowMs: MINUTE_MS }
   const requests = (limit: string) => `${api} requests, ${limit}`
   if (api === "memory")
-    return inForce([{ ...minute, capacity: perMinute, text: requests(`${perMinute} per minute`) }])
+    return inForce([{ ...minute, ...whole(perMinute), text: requests(`${perMinute} per minute`) }])
   const burst = rates[`documentation_${plan}_burst`]
   const perHour = rates[`documentation_${plan}_per_hour`]
   const perDay = rates[`documentation_${plan}_per_day`]
@@ -67,11 +66,17 @@ function planWindows(rates: Rates, api: "memory" | "documentation", plan: Plan):
     {
       ...minute,
       capacity: perMinute === 0 || burst === 0 ? perMinute : burst,
+      refill: perMinute,
       text: requests(`${perMinute} per minute${burst === 0 ? "" : `, ${burst} at once`}`),
     },
-    { name: `${api}:hour`, windowMs: HOUR_MS, capacity: perHour, text: requests(`${perHour} per hour`) },
-    { name: `${api}:day`, windowMs: DAY_MS, capacity: perDay, text: requests(`${perDay} per day`) },
+    { name: `${api}:hour`, windowMs: HOUR_MS, ...whole(perHour), text: requests(`${perHour} per hour`) },
+    { name: `${api}:day`, windowMs: DAY_MS, ...whole(perDay), text: requests(`${perDay} per day`) },
   ])
+}
+
+/** A bucket that is refilled whole. */
+function whole(capacity: number): Pick<BucketRule, "capacity" | "refill"> {
+  return { capacity, refill: capacity }
 }
 
 /** Returns the figure per minute that responses name as the limit; 0 when it is off. */
@@ -93,7 +98,7 @@ export function takeFromWindows(
   const taken: Bucket[] = []
   let refusal: Extract<WindowsVerdict, { allowed: false }> | undefined
   for (const [index, window] of windows.entries()) {
-    const verdict = takeFromBucket(buckets[index], window.capacity, window.windowMs, nowMs)
+    const verdict = takeFromBucket(buckets[index], window, nowMs)
     if (verdict.allowed) taken.push(verdict.bucket)
     else if (refusal === undefined || verdict.retryAfterSeconds > refusal.retryAfterSeconds)
       refusal = { allowed: false, refusing: window, retryAfterSeconds: verdict.retryAfterSeconds }
@@ -114,7 +119,7 @@ export function rateState(
   let remaining = limit
   let resetMs = nowMs + (windows[0]?.windowMs ?? MINUTE_MS)
   for (const [index, window] of windows.entries()) {
-    const verdict = takeFromBucket(buckets[index], window.capacity, window.windowMs, nowMs)
+    const verdict = takeFromBucket(buckets[index], window, nowMs)
     if (!verdict.allowed) {
       const refillMs = nowMs + 1_000 * verdict.retryAfterSeconds
       resetMs = remaining === 0 ? Math.max(resetMs, refillMs) : refillMs

@@ -15,7 +15,7 @@ import { HOOK_PATH } from "../hook/wire.ts"
 import { admit, requirePermission } from "../operations/admission.ts"
 import type { App } from "../operations/app.ts"
 import type { Caller } from "../operations/caller.ts"
-import { authenticateBearer, localKey } from "../operations/keys.ts"
+import { authenticateBearer, findBearer, localKey } from "../operations/keys.ts"
 import { rateStateOf } from "../operations/rate-limits.ts"
 import { inCallersSession } from "./caller-session.ts"
 import { type Failure, failureBody, failureOf, HttpFailure } from "./failure.ts"
@@ -53,7 +53,8 @@ export function createHttpApp({ app, routes, onRefusedKey, hookPass }: HttpAppOp
   const hono = new Hono<Env>()
   hono.use(async (call, next) => {
     await next()
-    const headers = await commonHeaders(app, call.get("key"), countedOf(apiOf(call), call.get("route")))
+    const key = call.get("key") ?? (await keyNamed(app, call.req.header("authorization")))
+    const headers = await commonHeaders(app, key, countedOf(apiOf(call), call.get("route")))
     for (const [name, value] of Object.entries(headers)) call.header(name, value)
     if (!call.res.headers.has("Cache-Control")) call.header("Cache-Control", "no-store")
   })
@@ -137,6 +138,17 @@ async function keyOf(
   const key = await authenticateBearer(app, authorization ?? null)
   if (hookToken !== "alone") return key
   throw new HttpFailure({ status: 401, message: "only the token in this listener's files opens this" })
+}
+
+/** Returns the valid key of a call that was refused before its key was asked for, whose figures its response tells. */
+async function keyNamed(app: App, authorization: string | undefined): Promise<ApiKey | undefined> {
+  try {
+    return await findBearer(app, authorization ?? null)
+  } catch (error) {
+    // The response is ready, whatever the key is.
+    if (!(error instanceof AppError)) app.log.error("the key cannot be read", { error })
+    return undefined
+  }
 }
 
 /** A caller over HTTP is on any machine: no folder is around it, and its session is the key's. */

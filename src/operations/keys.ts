@@ -60,6 +60,11 @@ function configuredKey(app: App, text: string): Promise<ApiKey> {
  * `unauthenticated`.
  */
 export async function authenticateBearer(app: App, authorization: string | null): Promise<ApiKey> {
+  return inUse(app, await findBearer(app, authorization))
+}
+
+/** Like `authenticateBearer`, but does not count as a use of the key. */
+export async function findBearer(app: App, authorization: string | null): Promise<ApiKey> {
   const text = bearerOf(authorization)
   if (text !== undefined) {
     const words = {
@@ -67,7 +72,7 @@ export async function authenticateBearer(app: App, authorization: string | null)
       unknown: "the key is unknown here",
       hint: SEND_KEY,
     }
-    return inUse(app, await keyOfText(app, text, words))
+    return keyOfText(app, text, words)
   }
   const why =
     authorization === null

@@ -34,7 +34,7 @@ export async function countCall(app: App, key: ApiKey, kinds: readonly Counted[]
     const nowMs = app.now()
     for (const windows of inForce) {
       const known = await bucketsOf(tx, subject, windows)
-      // No window is longer than a day: an older bucket is a full one.
+      // No window is longer than a day, and by then the bucket of a minute has long been refilled.
       if (known.includes(undefined)) await removeStaleBuckets(tx, nowMs - DAY_MS)
       const verdict = takeFromWindows(windows, known, nowMs)
       if (!verdict.allowed)

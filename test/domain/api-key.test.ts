@@ -13,6 +13,7 @@ import {
   permits,
   permitsProject,
   permitsReservation,
+  planNamed,
 } from "../../src/domain/api-key.ts"
 
 const NOW_MS = 1_000_000
@@ -186,4 +187,11 @@ describe("scopes", () => {
     expect(permitsReservation(["project:demo:coordination"], "demo", 8)).toBe(true)
     expect(permitsReservation(["project:other:coordination"], "demo", 8)).toBe(false)
   })
+})
+
+test("plans are named in any case, and Professional and Pro name the same one", () => {
+  for (const name of ["pro", "Pro", "PRO", "professional", "Professional"])
+    expect(planNamed(name)).toBe("pro")
+  expect([planNamed("Starter"), planNamed("ENTERPRISE")]).toEqual(["starter", "enterprise"])
+  for (const name of ["", "prof", "pro ", "free"]) expect(planNamed(name)).toBeUndefined()
 })

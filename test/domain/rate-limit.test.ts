@@ -8,14 +8,17 @@ const MINUTE_MS = 60_000
 const START_MS = 1_000_000
 
 /** Takes calls at the given times; returns for each whether it was allowed. */
-function takeAt(times: readonly number[], capacity: number): boolean[] {
+function takeAt(times: readonly number[], capacity: number, refill = capacity): boolean[] {
   let bucket: Bucket | undefined
   return times.map((nowMs) => {
-    const verdict = takeFromBucket(bucket, capacity, MINUTE_MS, nowMs)
+    const verdict = takeFromBucket(bucket, { capacity, refill, windowMs: MINUTE_MS }, nowMs)
     if (verdict.allowed) bucket = verdict.bucket
     return verdict.allowed
   })
 }
+
+/** A bucket that is refilled whole each minute. */
+const whole = (capacity: number) => ({ capacity, refill: capacity, windowMs: MINUTE_MS })
 
 describe("a bucket", () => {
   test("gives its capacity and no more", () => {
@@ -34,9 +37,31 @@ describe("a bucket", () => {
     ])
   })
 
+  test("that holds more than a step adds gets that step each window, up to its capacity", () => {
+    const at = (minutes: number) => START_MS + minutes * MINUTE_MS
+    const rule = { capacity: 5, refill: 2, windowMs: MINUTE_MS }
+    const leftAfter = (used: number, minutes: number) => {
+      const verdict = takeFromBucket({ windowStartedAtMs: START_MS, used }, rule, at(minutes))
+      return verdict.allowed ? rule.capacity - verdict.bucket.used + 1 : 0
+    }
+    expect([0, 1, 2, 3, 4].map((minutes) => leftAfter(5, minutes))).toEqual([0, 2, 4, 5, 5])
+    expect(leftAfter(1, 1)).toBe(5)
+    expect(takeAt([at(0), at(0), at(0), at(0), at(0), at(0)], 5, 2)).toEqual([...Array(5).fill(true), false])
+    expect(takeAt([...Array(5).fill(at(0)), at(1) - 1, at(1), at(1), at(1)], 5, 2).slice(5)).toEqual([
+      ...[false, true, true, false],
+    ])
+  })
+
+  test("that settings made smaller is full, not beyond", () => {
+    const rule = { capacity: 2, refill: 2, windowMs: MINUTE_MS }
+    const full = { windowStartedAtMs: START_MS, used: 100 }
+    expect(takeFromBucket(full, rule, START_MS).allowed).toBe(false)
+    expect(takeFromBucket(full, rule, START_MS + MINUTE_MS).allowed).toBe(true)
+  })
+
   test("counts its windows from its first use, after a pause too", () => {
     const later = START_MS + 10 * MINUTE_MS + 30_000
-    const verdict = takeFromBucket({ windowStartedAtMs: START_MS, used: 2 }, 2, MINUTE_MS, later)
+    const verdict = takeFromBucket({ windowStartedAtMs: START_MS, used: 2 }, whole(2), later)
     expect(verdict).toEqual({
       allowed: true,
       bucket: { windowStartedAtMs: START_MS + 10 * MINUTE_MS, used: 1 },
@@ -45,7 +70,7 @@ describe("a bucket", () => {
 
   test("tells the seconds until it is full again, rounded up, at least one", () => {
     const full = { windowStartedAtMs: START_MS, used: 1 }
-    const retry = (passedMs: number) => takeFromBucket(full, 1, MINUTE_MS, START_MS + passedMs)
+    const retry = (passedMs: number) => takeFromBucket(full, whole(1), START_MS + passedMs)
     expect(retry(0)).toEqual({ allowed: false, retryAfterSeconds: 60 })
     expect(retry(1)).toEqual({ allowed: false, retryAfterSeconds: 60 })
     expect(retry(1_000)).toEqual({ allowed: false, retryAfterSeconds: 59 })
@@ -56,8 +81,7 @@ describe("a bucket", () => {
   test("does not lock anybody out when the clock is set back", () => {
     const verdict = takeFromBucket(
       { windowStartedAtMs: START_MS, used: 1 },
-      1,
-      MINUTE_MS,
+      whole(1),
       START_MS - MINUTE_MS * 60,
     )
     expect(verdict.allowed).toBe(true)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { Plan } from "../../src/domain/api-key.ts"
 import { defineRoute } from "../../src/http/route.ts"
+import { findKeyById } from "../../src/store/keys.ts"
 import { expectCommonHeaders, type HttpEntry, type HttpReply, serveHttp } from "../support/http.ts"
 import { type World, world } from "../support/world.ts"
 
@@ -117,11 +118,29 @@ describe("requests to the documentation API", () => {
     await allowed(http, DOCUMENTATION, text, 1)
   })
 
+  test("come back by the figure per minute each minute, counted from the first, up to the burst", async () => {
+    const { made, http } = await entry()
+    const { text } = await http.key()
+    const { rates } = http.session.app.config
+    Object.assign(rates, { documentation_starter_per_minute: 6, documentation_starter_burst: 10 })
+    const reset = made.nowMs / 1000 + 60
+    await allowed(http, DOCUMENTATION, text, 10)
+    expect(told(await refused(http, DOCUMENTATION, text, 60))).toMatchObject({ remaining: 0, reset })
+    made.advance(MINUTE_MS)
+    const last = told(await allowed(http, DOCUMENTATION, text, 6))
+    expect(last).toEqual({ limit: 6, remaining: 0, reset: reset + 60 })
+    await refused(http, DOCUMENTATION, text, 60)
+    made.advance(2 * MINUTE_MS)
+    await allowed(http, DOCUMENTATION, text, 10)
+    await refused(http, DOCUMENTATION, text, 60)
+  })
+
   test("are limited per hour and per day too, and the longest wait is told", async () => {
     const { made, http } = await entry()
     const { text } = await http.key()
     const { rates } = http.session.app.config
     Object.assign(rates, {
+      documentation_starter_per_minute: 3,
       documentation_starter_burst: 3,
       documentation_starter_per_hour: 5,
       documentation_starter_per_day: 8,
@@ -219,14 +238,42 @@ describe("the headers stand on every response", () => {
       await http.send("/nowhere", { key: null }),
       await http.send("/healthz", { key: null }),
       await http.send(MEMORY, { method: "DELETE", key: null }),
-      await http.send(MEMORY, { headers: { host: "evil.example" } }),
-      await http.send(MEMORY, { method: "POST", body: Buffer.alloc(2_000_000) }),
+      await http.send(MEMORY, { key: null, headers: { host: "evil.example" } }),
+      await http.send(MEMORY, { key: null, method: "POST", body: Buffer.alloc(2_000_000) }),
     ]
     expect(replies.map(({ status }) => status)).toEqual([401, 401, 404, 200, 405, 403, 413])
     for (const reply of replies) {
       expectCommonHeaders(reply)
       expect(told(reply)).toEqual({ limit: 60, remaining: 60, reset })
     }
+  })
+
+  test("a valid key's own figures stand on every response to it, whatever is wrong with the request", async () => {
+    const { made, http } = await entry()
+    const { text: key } = await http.key({ plan: "pro" })
+    await allowed(http, MEMORY, key, 7)
+    const reset = made.nowMs / 1000 + 60
+    const typed = { "content-type": "text/plain" }
+    const replies = [
+      await http.send("/api/v1/memories/no/such/thing", { key }),
+      await http.send(MEMORY, { method: "DELETE", key }),
+      await http.send(MEMORY, { method: "POST", key, body: Buffer.alloc(2_000_000) }),
+      await http.send(MEMORY, { method: "POST", key, body: "x", headers: typed }),
+      await http.send(MEMORY, { key, headers: { host: "evil.example" } }),
+    ]
+    expect(replies.map(({ status }) => status)).toEqual([404, 405, 413, 415, 403])
+    for (const reply of replies) expect(told(reply)).toEqual({ limit: 300, remaining: 293, reset })
+    const bad = await http.send(`${MEMORY}?unknown=1`, { key })
+    expect([bad.status, told(bad)]).toEqual([400, { limit: 300, remaining: 292, reset }])
+  })
+
+  test("a response that only names a key is no use of it", async () => {
+    const { made, http } = await entry()
+    const { text, id } = await http.key()
+    expect((await http.send("/nowhere", { key: text })).status).toBe(404)
+    expect((await findKeyById(http.session.app.db, id))?.lastUsedAtMs).toBeNull()
+    await allowed(http, MEMORY, text, 1)
+    expect((await findKeyById(http.session.app.db, id))?.lastUsedAtMs).toBe(made.nowMs)
   })
 
   test("coordination calls are not counted, and tell of the tool calls that the key has left", async () => {
