@@ -3,7 +3,7 @@
 import type * as z from "zod"
 import { ISSUES_SHOWN_MAX, JSON_DEPTH_MAX } from "../config/limits.ts"
 import { isDeeper } from "../domain/json-depth.ts"
-import { describeIssue } from "../operations/input.ts"
+import { describeIssue, withoutEmpty, withoutNull } from "../operations/input.ts"
 import { HttpFailure } from "./failure.ts"
 import type { Route } from "./route.ts"
 
@@ -30,7 +30,7 @@ export function checkQuery(route: Route, search: URLSearchParams): unknown {
       return [name, values.length === 1 ? values[0] : values]
     }),
   )
-  return checked(route.query, query, 400)
+  return checked(route.query, withoutEmpty(route.query, query), 400)
 }
 
 /** Returns the checked body; no body at all counts as an empty object. */
@@ -42,7 +42,7 @@ export function checkBody(route: Route, bytes: Uint8Array): unknown {
   const body = bytes.length === 0 ? {} : parseJson(bytes)
   if (typeof body !== "object" || body === null || Array.isArray(body))
     throw new HttpFailure({ status: route.invalidBodyStatus, message: "the body must be a JSON object" })
-  return checked(route.body, body, route.invalidBodyStatus)
+  return checked(route.body, withoutNull(route.body, body), route.invalidBodyStatus)
 }
 
 /** Parses JSON in UTF-8, at most 100 levels deep; fails with 400. */

@@ -54,8 +54,16 @@ function inputSchema(input: z.ZodObject): ToolDefinition["inputSchema"] {
     // Of a value that only code can check its description says what it is.
     unrepresentable: "any",
     override: ({ jsonSchema }) => withoutNoise(jsonSchema),
-  })
-  return schema as ToolDefinition["inputSchema"]
+  }) as JsonSchema
+  // Empty means not given there, so a client that checks arguments itself must let it pass.
+  for (const [name, property] of Object.entries(schema.properties ?? {}))
+    if (schema.required?.includes(name) !== true) delete property.minLength
+  return { type: "object", ...schema }
+}
+
+interface JsonSchema extends Record<string, unknown> {
+  properties?: Record<string, Record<string, unknown>>
+  required?: string[]
 }
 
 /** Drops what says nothing: bounds that every JavaScript integer keeps, and free-form objects' key types. */

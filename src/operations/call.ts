@@ -5,7 +5,7 @@ import { AppError } from "../errors.ts"
 import { touchAgent } from "../store/coordination/agents.ts"
 import { ASKS, type Ask, admit, admitOperation } from "./admission.ts"
 import type { Call } from "./caller.ts"
-import { describeIssue, valueAt } from "./input.ts"
+import { describeIssue, valueAt, withoutEmpty } from "./input.ts"
 import type { ActorContext, CallContext, Operation } from "./operation.ts"
 import { admitToTenant } from "./tenants.ts"
 
@@ -49,7 +49,9 @@ async function touchActor({ app, actor, nowMs }: Partial<ActorContext> & CallCon
 
 /** Checks arguments against an operation's schema; fails with `invalid`, naming each parameter and its rule. */
 function checkArguments(operation: Operation, args: unknown): Record<string, unknown> {
-  const parsed = operation.input.safeParse(args ?? {})
+  const given = args ?? {}
+  const isObject = typeof given === "object" && !Array.isArray(given)
+  const parsed = operation.input.safeParse(isObject ? withoutEmpty(operation.input, given) : given)
   if (parsed.success) return parsed.data
   const known = Object.keys(operation.input.shape)
   const rules = parsed.error.issues

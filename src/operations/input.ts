@@ -9,6 +9,32 @@ import { AppError } from "../errors.ts"
 /** What a checked input with these fields is. */
 export type Input<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>
 
+/** Returns what was given without the optional fields that are empty: `""`, `null` and `[]` count as not given. */
+export function withoutEmpty(schema: z.ZodObject, given: object): object {
+  return withoutOptional(schema, given, (value) => value === "" || isNothing(value))
+}
+
+/** Returns a body without the optional fields that are null, unless null says something there. */
+export function withoutNull(schema: z.ZodObject, given: object): object {
+  return withoutOptional(schema, given, (value, field) => value === null && !field.isNullable())
+}
+
+function withoutOptional(
+  { shape }: z.ZodObject,
+  given: object,
+  isLeftOut: (value: unknown, field: z.ZodType) => boolean,
+): object {
+  const kept = Object.entries(given).filter(([name, value]) => {
+    const field = Object.hasOwn(shape, name) ? (shape[name] as z.ZodType) : undefined
+    return field === undefined || !field.isOptional() || !isLeftOut(value, field)
+  })
+  return Object.fromEntries(kept)
+}
+
+function isNothing(value: unknown): boolean {
+  return value === null || (Array.isArray(value) && value.length === 0)
+}
+
 /** Returns the checked input of a command; fails with `invalid`, naming each field that breaks a rule, and the rule. */
 export function checkInput<Shape extends z.ZodRawShape>(
   shape: Shape,
@@ -40,10 +66,16 @@ export function describeIssue(issue: z.core.$ZodIssue, known: readonly string[],
       if (value === undefined) return `${name} is required (${article(issue.expected)})`
       return `${name} must be ${article(issue.expected)} (got ${shown(value)})`
     }
-    case "too_small":
-      return `${name} must ${boundOf(issue.origin, "at least", Number(issue.minimum))}`
+    case "too_small": {
+      // Of texts and lists that are too short it is plain what came.
+      const got =
+        issue.origin === "string" || issue.origin === "array"
+          ? ""
+          : sizeOf(issue.origin, valueAt(args, issue.path))
+      return `${name} must ${boundOf(issue.origin, "at least", Number(issue.minimum))}${got}`
+    }
     case "too_big":
-      return `${name} must ${boundOf(issue.origin, "at most", Number(issue.maximum))}${sizeOf(valueAt(args, issue.path))}`
+      return `${name} must ${boundOf(issue.origin, "at most", Number(issue.maximum))}${sizeOf(issue.origin, valueAt(args, issue.path))}`
     default:
       return `${name} ${issue.message}`
   }
@@ -56,11 +88,12 @@ function boundOf(origin: string, relation: string, bound: number): string {
   return `be ${relation} ${figure}`
 }
 
-function sizeOf(value: unknown): string {
+/** What came where a bound is broken: of a text or a list its length, of a number the value, also where a text gave it. */
+function sizeOf(origin: string, value: unknown): string {
   // A bound on a text counts its characters, of which some take two places in a string.
-  const entries = typeof value === "string" ? [...value] : value
+  const entries = origin === "string" && typeof value === "string" ? [...value] : value
   if (Array.isArray(entries)) return ` (got ${entries.length.toLocaleString("en-US")})`
-  return ` (got ${shown(value)})`
+  return ` (got ${typeof value === "string" ? oneLine(value) : shown(value)})`
 }
 
 const ARTICLES: Record<string, string> = {

@@ -9,7 +9,7 @@ import { echoed, named } from "../domain/foreign-text/markdown.ts"
 import { AppError } from "../errors.ts"
 import { ASKS, admit, admitActor, admitToProject } from "../operations/admission.ts"
 import type { Call } from "../operations/caller.ts"
-import { describeIssue } from "../operations/input.ts"
+import { describeIssue, withoutEmpty } from "../operations/input.ts"
 import type { ActorContext, CallContext, ProjectContext } from "../operations/operation.ts"
 
 const SCHEME = "signalbox://"
@@ -72,7 +72,7 @@ export function uriTemplateOf(resource: Resource): string {
 export async function readResource(call: Call, catalogue: readonly Resource[], uri: string): Promise<object> {
   const context = await admit(call, ASKS.resourceRead)
   const { resource, given } = matchUri(catalogue, uri)
-  const parsed = resource.parameters.safeParse(given)
+  const parsed = resource.parameters.safeParse(withoutEmpty(resource.parameters, given))
   if (!parsed.success) {
     const known = Object.keys(resource.parameters.shape)
     const rules = parsed.error.issues.map((issue) => describeIssue(issue, known, given))
@@ -141,10 +141,9 @@ function decode(text: string, field: string): string {
 export function integerText(min: number, max: number) {
   return z
     .string()
-    .refine(
-      (value) => /^\d{1,15}$/.test(value) && Number(value) >= min && Number(value) <= max,
-      `must be an integer from ${min} to ${max}`,
-    )
+    .refine((value) => /^\d{1,15}$/.test(value) && Number(value) >= min && Number(value) <= max, {
+      error: ({ input }) => `must be an integer from ${min} to ${max} (got ${echoed(String(input))})`,
+    })
     .transform(Number)
 }
 

@@ -7,6 +7,7 @@ interface Schema {
   type?: string | string[]
   enum?: unknown
   items?: Schema
+  anyOf?: Schema[]
   required?: string[]
   properties?: Record<string, Schema>
 }
@@ -31,7 +32,9 @@ export function fieldsIn({ properties = {}, required = [] }: Schema): TextField[
   })
 }
 
-function holder({ type, enum: choices, items }: Schema): TextField["holding"] | undefined {
+function holder({ type, enum: choices, items, anyOf = [] }: Schema): TextField["holding"] | undefined {
+  const alternative = anyOf.map(holder).find((holding) => holding !== undefined)
+  if (alternative !== undefined) return alternative
   const types = [type].flat()
   if (types.includes("string")) return choices === undefined ? (text) => text : undefined
   if (types.includes("object")) return (text) => ({ [text]: text })

@@ -133,7 +133,7 @@ async function attack(stage: Stage, operation: Operation, texts: readonly string
 }
 
 /** Returns what a call must be given to succeed. */
-function argumentsOf(operation: Operation, known: Known): Known {
+export function argumentsOf(operation: Operation, known: Known): Known {
   const shape: Record<string, { safeParse(value: unknown): { success: boolean } }> = operation.input.shape
   return Object.fromEntries(
     Object.entries(shape).flatMap(([name, field]) => {

@@ -1,7 +1,8 @@
 /** Single memories over HTTP: create, read, change, delete, reinforce. */
 
 import * as z from "zod"
-import { changeInput, createInput, reinforceInput } from "../../operations/memory/inputs.ts"
+import { invalid } from "../../errors.ts"
+import { clearingInput, createInput, reinforceInput } from "../../operations/memory/inputs.ts"
 import {
   changeMemory,
   createMemory,
@@ -42,6 +43,8 @@ const read = defineRoute({
   },
 })
 
+const SECTOR_STAYS = "cannot be changed; store a new memory for another sector"
+
 const update = defineRoute({
   ...MEMORY_ROUTE,
   method: "PATCH",
@@ -50,10 +53,11 @@ const update = defineRoute({
   parameters: memoryParameters,
   headers: tenantHeaders,
   body: z.object({
-    ...changeInput,
+    ...clearingInput,
+    // Null is refused below: by the schema it would count as not given.
     sector: z
       .unknown()
-      .refine((value) => value === undefined, "cannot be changed; store a new memory for another sector")
+      .refine((value) => value === undefined || value === null, SECTOR_STAYS)
       .optional(),
   }),
   invalidBodyStatus: 422,
@@ -64,8 +68,11 @@ const update = defineRoute({
     },
   },
   async run(context, input) {
-    const { sector: _, ...change } = input.body
-    const memory = await changeMemory(await tenantOf(context, input), input.parameters.id, change)
+    const { sector, content: text, ...change } = input.body
+    if (sector === null) throw invalid("sector", SECTOR_STAYS)
+    if (text === null) throw invalid("content", "cannot be taken away", "Delete the memory instead.")
+    const tenant = await tenantOf(context, input)
+    const memory = await changeMemory(tenant, input.parameters.id, { ...change, content: text })
     const { id, content, tags, updated_at } = memory
     return { status: 200, body: { data: { id, content, tags, updated_at } } }
   },

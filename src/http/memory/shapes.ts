@@ -22,7 +22,7 @@ export const memoryParameters = z.object({ id: z.uuid().describe("The memory") }
 
 /** The most entries that a query string asks for, within the bounds of the operation's own field. */
 export const limitText = (limit: z.ZodDefault<z.ZodInt>) =>
-  numberText(limit, /^\d{1,9}$/, "must be a whole number").describe("Most entries to return")
+  numberText(limit, /^-?\d{1,15}$/, "must be a whole number").describe("Most entries to return")
 
 /** A number from 0 to 1 in a query string. */
 export const fractionText = (fraction: z.ZodDefault<z.ZodNumber>) =>

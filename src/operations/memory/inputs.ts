@@ -78,6 +78,14 @@ export const changeInput = {
   metadata: metadata.optional(),
 }
 
+/** A change over HTTP, where null takes away what a field held. */
+export const clearingInput = {
+  content: content.nullable().optional(),
+  tags: changeInput.tags.unwrap().nullable().optional(),
+  source: source.nullable().optional(),
+  metadata: metadata.nullable().optional(),
+}
+
 export const searchInput = {
   query: text(MEMORY_QUERY_CHARS_MAX, "A question or words"),
   limit: limit(MEMORY_SEARCH_LIMIT_DEFAULT, MEMORY_SEARCH_LIMIT_MAX),

@@ -23,7 +23,7 @@ import { embedAtOnce, forgetEmbedding, storeOrPostpone } from "../embedding/memo
 import type { Input } from "../input.ts"
 import type { TenantContext } from "../operation.ts"
 import { inTransaction } from "../transaction.ts"
-import type { changeInput, createInput, reinforceInput } from "./inputs.ts"
+import type { changeInput, clearingInput, createInput, reinforceInput } from "./inputs.ts"
 import { type CreatedMemory, type MemoryJson, memoryJson, type ReinforcedMemory } from "./results.ts"
 
 /** Stores a memory verbatim: at once it can be found by its words, and by its meaning when its model is ready. */
@@ -90,9 +90,12 @@ export function readMemory(context: TenantContext, uuid: string): Promise<Memory
   })
 }
 
-type PartialChange = Input<typeof changeInput>
+type PartialChange = Input<typeof clearingInput> & Pick<Input<typeof changeInput>, "content">
 
-/** Changes what is given; a new content is embedded and connected anew. Nothing given changes nothing. */
+/**
+ * Changes what is given, and takes away what is given as null; a new content is embedded and connected anew. Nothing
+ * given changes nothing.
+ */
 export async function changeMemory(
   context: TenantContext,
   uuid: string,
@@ -105,7 +108,7 @@ export async function changeMemory(
   const embedded = content === undefined ? undefined : await embedAtOnce(app, repository.id, content)
   return inTransaction(context, lockOf(repository.id), async (tx, { nowMs }) => {
     const memory = await requireMemory(tx, context, uuid)
-    const changed = { ...memory, ...withoutUndefined(change) }
+    const changed = { ...memory, ...settled(change) }
     const entry = indexEntryOf(changed)
     await app.memories.remove(tx, { ...memory, entry: indexEntryOf(memory) })
     await updateMemory(tx, memory, { ...changed, ...sizeOf(changed, entry) }, nowMs)
@@ -167,8 +170,14 @@ async function requireById(tx: Queries, id: number): Promise<Memory> {
   return memory
 }
 
-function withoutUndefined(change: PartialChange): Partial<MemoryChange> {
-  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+/** Returns what a change sets, null being nothing of its kind. */
+function settled({ content, tags, source, metadata }: PartialChange): Partial<MemoryChange> {
+  return {
+    ...(content === undefined ? {} : { content }),
+    ...(tags === undefined ? {} : { tags: tags ?? [] }),
+    ...(source === undefined ? {} : { source }),
+    ...(metadata === undefined ? {} : { metadata: metadata ?? {} }),
+  }
 }
 
 /** What the columns of fixed size of a memory, its rows of tags and their keys take up, about. */

@@ -170,9 +170,9 @@ describe("a bad request", () => {
       ["a", "x".repeat(500), "😀".repeat(500), " padded ", "?!", '"', "a AND", "日本語"],
       ["", " ", "\n\t", "a\0", "x".repeat(501), "😀".repeat(501), null, 1, ["a"], {}, true],
     ],
-    ["limit", [1, 20], [0, 21, -1, 1.5, "10", "", null, true, [10], 1e9]],
-    ["repository", ["repository", "1", 1], ["", " ", "a\0", "x".repeat(256), null, true, ["1"], {}]],
-    ["branch", ["main"], ["", " ", "a\0", "x".repeat(256), null, 1, true, ["main"], {}]],
+    ["limit", [1, 20], [0, 21, -1, 1.5, "10", "", true, [10], 1e9]],
+    ["repository", ["repository", "1", 1], ["", " ", "a\0", "x".repeat(256), true, ["1"], {}]],
+    ["branch", ["main"], ["", " ", "a\0", "x".repeat(256), 1, true, ["main"], {}]],
   ])("takes %s within its bounds and refuses the rest with 400 and the field", async (field, good, bad) => {
     const { ask } = await documentationRoom(DOCS)
     for (const value of good) {
@@ -181,6 +181,21 @@ describe("a bad request", () => {
     }
     for (const value of bad)
       expect(expectError(await ask({ query: "key", [field]: value }), 400, field)).toContain(field)
+  })
+
+  test("is none where an optional field is null, which counts as not given", async () => {
+    const { ask } = await documentationRoom(DOCS)
+    const reply = await ask({ query: "key", repository: null, branch: null, limit: null })
+    expect(reply.status, reply.text).toBe(200)
+  })
+
+  test("is told the value that breaks a bound", async () => {
+    const { ask } = await documentationRoom(DOCS)
+    for (const [limit, rule] of [
+      [21, "at most 20 (got 21)"],
+      [0, "at least 1 (got 0)"],
+    ])
+      expect(expectError(await ask({ query: "key", limit }), 400, "limit")).toContain(`limit must be ${rule}`)
   })
 
   test("has no fields but the four, and names the first that it does not know", async () => {

@@ -54,7 +54,6 @@ const BAD_FIELDS: [field: string, value: unknown, rule: RegExp][] = [
   ["content", "😀".repeat(32_769), /at most 32,768 characters \(got 32,769\)/],
   ["tags", ["😀".repeat(65)], /at most 64 characters \(got 65\)/],
   ["source", "😀".repeat(513), /at most 512 characters \(got 513\)/],
-  ["content", null, /string/],
   ["content", 1, /string/],
   ["content", true, /string/],
   ["content", ["x"], /string/],
@@ -66,7 +65,6 @@ const BAD_FIELDS: [field: string, value: unknown, rule: RegExp][] = [
   ["tags", ["a\0"], /NUL/],
   ["tags", ["\udfff"], /Unicode/],
   ["tags", "t", /array/],
-  ["tags", null, /array/],
   ["tags", { 0: "t" }, /array/],
   ["tags", [1], /string/],
   ["tags", [null], /string/],
@@ -74,14 +72,12 @@ const BAD_FIELDS: [field: string, value: unknown, rule: RegExp][] = [
   ["source", "s".repeat(513), /at most 512 characters/],
   ["source", "a\0", /NUL/],
   ["source", "\ud83d", /Unicode/],
-  ["source", null, /string/],
   ["source", 7, /string/],
   ["source", ["s"], /string/],
   ["metadata", metadataOf(16 * KIB + 1, "x"), /at most 16,384 bytes/],
   ["metadata", metadataOf(16 * KIB + 1, "é"), /at most 16,384 bytes/],
   ["metadata", metadataOf(16 * KIB + 1, "\u0001"), /at most 16,384 bytes/],
   ["metadata", metadataOf(16 * KIB + 1, "😀"), /at most 16,384 bytes/],
-  ["metadata", null, /object/],
   ["metadata", [], /object/],
   ["metadata", [{ a: 1 }], /object/],
   ["metadata", "{}", /object/],
@@ -90,7 +86,7 @@ const BAD_FIELDS: [field: string, value: unknown, rule: RegExp][] = [
 ]
 
 const SECTOR_LIST = /episodic.*semantic.*procedural.*emotional.*reflective/
-const BAD_SECTORS = ["", "Semantic", "SEMANTIC", " semantic", "other", null, 1, ["semantic"], {}, true]
+const BAD_SECTORS = ["", "Semantic", "SEMANTIC", " semantic", "other", 1, ["semantic"], {}, true]
 
 /** Bodies that are JSON and no object, or no JSON at all. */
 const NO_OBJECTS = ["[]", "null", "1", '"content"', "true", '[{"content":"x"}]']
@@ -153,8 +149,37 @@ describe("creating and changing", () => {
   test("refuses any sector in a change with 422, the memory's own too", async () => {
     const room = await withMemory()
     await withoutChange(room, async () => {
-      for (const sector of ["semantic", "episodic", ...BAD_SECTORS])
+      for (const sector of ["semantic", "episodic", null, ...BAD_SECTORS])
         expectError(await room.api.ask("PATCH", `/${room.id}`, { content: "y", sector }), 422, ["sector"])
+    })
+  })
+
+  test("takes null for an optional field of a new memory as not given", async () => {
+    const { api } = await withMemory()
+    const nothing = { sector: null, tags: null, source: null, metadata: null }
+    const created = await api.create({ content: "Nothing but a content.", ...nothing })
+    expect(created).toMatchObject({ tags: [], source: null, metadata: {}, sector_inferred: true })
+  })
+
+  test("takes away with null what an optional field of a memory held, and leaves the others", async () => {
+    const { api, id } = await withMemory()
+    const full = { tags: ["t"], source: "s", metadata: { a: 1 } }
+    for (const [field, empty] of [
+      ["tags", []],
+      ["source", null],
+      ["metadata", {}],
+    ] as const) {
+      await api.change(id, full)
+      await api.change(id, { [field]: null })
+      expect(await api.read(id)).toMatchObject({ content: "kept", ...full, [field]: empty })
+    }
+  })
+
+  test("refuses to take a content away with 422", async () => {
+    const room = await withMemory()
+    await withoutChange(room, async () => {
+      expectError(await room.api.ask("POST", "", { content: null }), 422, ["content"])
+      expectError(await room.api.ask("PATCH", `/${room.id}`, { content: null }), 422, ["content"])
     })
   })
 

@@ -187,7 +187,7 @@ describe("response_text", () => {
       args(bob, messageId, { response_text: "x".repeat(20_001) }),
     )
     expect(text).toMatch(/^Failed to ack message: response_text .*20,000/)
-    expect(await bob.session.fail("ack-message", args(bob, messageId, { response_text: "" }))).toContain(
+    expect(await bob.session.fail("ack-message", args(bob, messageId, { response_text: " " }))).toContain(
       "response_text",
     )
     await ack(bob, messageId, { response_text: "x".repeat(20_000) })

@@ -55,7 +55,9 @@ describe("register-agent", () => {
     expect(tooLong).toMatch(
       new RegExp(`^Failed to register agent: ${field} .*${most.toLocaleString("en-US")}`),
     )
-    expect(await session.fail("register-agent", { ...PROFILE, [field]: "" })).toContain(field)
+    const empty = { ...PROFILE, [field]: "" }
+    if (field === "task_description") await session.call("register-agent", empty)
+    else expect(await session.fail("register-agent", empty)).toContain(field)
     expect(await session.fail("register-agent", { ...PROFILE, [field]: " \n" })).toContain(field)
   })
 

@@ -141,7 +141,7 @@ describe("fetch-inbox", () => {
     "2026-13-01",
     "2026-02-31",
     "2026-03-10T25:00:00Z",
-    "",
+    " ",
   ])("refuses %j as since_ts, with the form that it takes", async (since) => {
     const { ada } = await three()
     const args = { agent_name: "Ada", project_id: ada.projectId, since_ts: since }

@@ -305,14 +305,12 @@ describe("list-file-reservations", () => {
     expect(patternsIn(await list(eve))).toEqual(["b"])
   })
 
-  test("takes a part of 512 characters, and refuses one of 513 or none", async () => {
+  test("takes a part of 512 characters, and refuses one of 513", async () => {
     const { ada } = await room()
     const ask = { coordination_project_id: ada.projectId }
     await list(ada, { path_pattern: "x".repeat(512) })
     const long = await ada.session.fail("list-file-reservations", { ...ask, path_pattern: "x".repeat(513) })
     expect(long).toContain("path_pattern must have at most 512 characters (got 513)")
-    const empty = await ada.session.fail("list-file-reservations", { ...ask, path_pattern: "" })
-    expect(empty).toContain("path_pattern must have at least 1 character")
   })
 })
 

@@ -114,10 +114,7 @@ describe("search-documentation", () => {
       [21, "at most 20"],
     ] as const)
       expect(await session.fail("search-documentation", { query: "gateway", limit })).toBe(
-        `Failed to search documentation: limit must be ${rule} (got ${limit}). Correct that and call search-documentation again.`.replace(
-          limit === 0 ? " (got 0)" : "",
-          "",
-        ),
+        `Failed to search documentation: limit must be ${rule} (got ${limit}). Correct that and call search-documentation again.`,
       )
   })
 

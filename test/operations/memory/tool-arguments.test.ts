@@ -72,7 +72,6 @@ describe("arguments", () => {
       [{}, { m: "x".repeat(JSON_BYTES_MAX - 8) }],
       [
         [{ m: "x".repeat(JSON_BYTES_MAX - 7) }, "must take at most 16,384 bytes as JSON"],
-        [[], "must be a JSON object"],
         ["{}", "must be a JSON object"],
       ],
     ],
@@ -102,7 +101,7 @@ describe("arguments", () => {
       "limit",
       [1, 100],
       [
-        [0, "must be at least 1"],
+        [0, "must be at least 1 (got 0)"],
         [101, "must be at most 100 (got 101)"],
       ],
     ],
@@ -111,7 +110,7 @@ describe("arguments", () => {
       "max_hops",
       [0, 5],
       [
-        [-1, "must be at least 0"],
+        [-1, "must be at least 0 (got -1)"],
         [6, "must be at most 5 (got 6)"],
       ],
     ],
@@ -120,7 +119,7 @@ describe("arguments", () => {
       "min_salience",
       [0, 1],
       [
-        [-0.1, "must be at least 0"],
+        [-0.1, "must be at least 0 (got -0.1)"],
         [1.1, "must be at most 1 (got 1.1)"],
       ],
     ],
@@ -129,7 +128,7 @@ describe("arguments", () => {
       "limit",
       [1, 100],
       [
-        [0, "must be at least 1"],
+        [0, "must be at least 1 (got 0)"],
         [101, "must be at most 100 (got 101)"],
       ],
     ],
@@ -144,7 +143,7 @@ describe("arguments", () => {
       "limit",
       [1, 100],
       [
-        [0, "must be at least 1"],
+        [0, "must be at least 1 (got 0)"],
         [101, "must be at most 100 (got 101)"],
       ],
     ],
@@ -153,7 +152,7 @@ describe("arguments", () => {
       "min_weight",
       [0, 1],
       [
-        [-1, "must be at least 0"],
+        [-1, "must be at least 0 (got -1)"],
         [2, "must be at most 1 (got 2)"],
       ],
     ],
@@ -162,7 +161,7 @@ describe("arguments", () => {
       "threshold",
       [0, 1],
       [
-        [-1, "must be at least 0"],
+        [-1, "must be at least 0 (got -1)"],
         [1.01, "must be at most 1 (got 1.01)"],
       ],
     ],
@@ -177,7 +176,7 @@ describe("arguments", () => {
       "repository_id",
       [1],
       [
-        [0, "must be at least 1"],
+        [0, "must be at least 1 (got 0)"],
         ["1", 'must be a number (got "1")'],
       ],
     ],
