@@ -421,7 +421,7 @@ describe("what is no source deletes in one place only", () => {
     ].join("|"),
   )
 
-  const folders = ["test", "bench", "fuzz", "scripts"].flatMap((folder) =>
+  const folders = ["test", "bench", "fuzz", "clients", "scripts"].flatMap((folder) =>
     readdirSync(join(CHECKOUT, folder), { recursive: true, encoding: "utf8" }).map((path) =>
       join(folder, path),
     ),

@@ -1,0 +1,113 @@
+/** Codex, `codex exec` with a provider of its own. What its model knows of tools depends on the model's name. */
+
+import type { Call, ScriptedTurn } from "../model/conversation.ts"
+import { addingPatch, type Driver, ourCall, patchText } from "../scenario/driver.ts"
+import { trust } from "./codex-trust.ts"
+
+const SANDBOX = "danger-full-access"
+const HELD = "src/auth/login.ts"
+
+/** How a kind of model calls tools. */
+interface Calling {
+  patch(text: string): Call
+  shell(command: string): Call
+  ours: Driver["ours"]
+  prelude?: readonly ScriptedTurn[]
+}
+
+const SEARCH: ScriptedTurn = {
+  calls: [
+    {
+      name: "tool_search",
+      isSearch: true,
+      args: { query: "signalbox macro start session reserve file paths", limit: 10 },
+    },
+  ],
+}
+
+/** Tools by name; ours stand in a namespace, behind a search. */
+const FUNCTIONS: Calling = {
+  patch: (text) => ({ name: "apply_patch", input: text }),
+  shell: (cmd) => ({ name: "exec_command", args: { cmd } }),
+  ours: (request, tool, args) => [
+    ourCall(request, tool, { name: tool.replaceAll("-", "_"), namespace: "mcp__signalbox", args }),
+  ],
+  prelude: [SEARCH],
+}
+
+/** A model without metadata of its own has no tool for patches, and hands them to its shell. */
+const SHELL: Calling = { ...FUNCTIONS, patch: (text) => FUNCTIONS.shell(heredoc(text)) }
+
+/** One tool that runs code, in which all others are functions. */
+const CODE: Calling = {
+  patch: (text) => code("apply_patch", text),
+  shell: (cmd) => code("exec_command", { cmd }),
+  ours: (_, tool, args) => [code(`mcp__signalbox__${tool.replaceAll("-", "_")}`, args)],
+}
+
+export const codex: Driver = { ...driver("gpt-5.5", FUNCTIONS), steps: { trust } }
+export const codexCode = driver("gpt-6.1-sol", CODE)
+export const codexShell = driver("gpt-5.1-codex", SHELL)
+
+function driver(model: string, calling: Calling): Driver {
+  return {
+    id: `codex:${model}`,
+    title: `Codex CLI, ${model}`,
+    release: "codex",
+    client: "codex",
+    configure(place, modelUrl) {
+      place.environment.MOCK_KEY = "none"
+      place.writeHome(".codex/config.toml", settings(model, modelUrl, place.repository))
+    },
+    command: ({ words, prompt, resumes }) => ({
+      words: [
+        ...words,
+        ...(resumes ? ["exec", "resume", "--last"] : ["exec", "-s", SANDBOX]),
+        ...(resumes ? ["-c", `sandbox_mode="${SANDBOX}"`] : []),
+        ...["--json", "--skip-git-repo-check", "-c", 'approval_policy="never"'],
+        // Its user trusts the hooks once, on the screen that /hooks shows.
+        ...["--dangerously-bypass-hook-trust", prompt],
+      ],
+    }),
+    isSide: ({ tools }) => tools.length < 2,
+    resumes: true,
+    edit: (place, change) => [calling.patch(patchText(place, [change]))],
+    editSeveral: (place, changes) => [calling.patch(patchText(place, changes))],
+    create: (_, file, text) => [calling.patch(addingPatch(file, text))],
+    shell: (command) => [calling.shell(command)],
+    ours: calling.ours,
+    ...(calling.prelude !== undefined && { prelude: calling.prelude }),
+    forms: {
+      "apply_patch in the shell": (place) => [
+        { calls: [calling.shell(heredoc(patchText(place, [{ file: HELD, from: "= 1", to: "= 5" }])))] },
+      ],
+    },
+  }
+}
+
+function heredoc(patch: string): string {
+  return `apply_patch <<'EOF'\n${patch}\nEOF`
+}
+
+function code(tool: string, args: unknown): Call {
+  return { name: "exec", namespace: "functions", input: `text(await tools.${tool}(${JSON.stringify(args)}))` }
+}
+
+function settings(model: string, modelUrl: string, repository: string): string {
+  return `# mine
+model = "${model}"
+model_provider = "mock"   # and this comment
+check_for_update_on_startup = false
+[model_providers.mock]
+name = "mock"
+base_url = "${modelUrl}/v1"
+env_key = "MOCK_KEY"
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+[analytics]
+enabled = false
+[projects."${repository}"]
+trust_level = "trusted"
+`
+}

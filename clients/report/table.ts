@@ -1,0 +1,64 @@
+/** The table of all clients, on the terminal and in docs/clients.md. */
+
+import { COLUMNS, type Column, NESTED_COLUMNS, type NestedColumn, type Report, stateOf } from "./checks.ts"
+
+const isNested = ({ id }: Report) => id.startsWith("nested:")
+
+/** Returns the tables of clients and of nested clients as Markdown, each only where it has rows. */
+export function tables(reports: readonly Report[]): string {
+  const nested = reports.filter(isNested)
+  const others = reports.filter((report) => !isNested(report))
+  return [
+    ...(others.length > 0 ? [table(others, COLUMNS, "Client")] : []),
+    ...(nested.length > 0 ? [table(nested, NESTED_COLUMNS, "Nested clients")] : []),
+    ...limitsOf(reports),
+  ].join("\n\n")
+}
+
+function table(
+  reports: readonly Report[],
+  columns: Readonly<Partial<Record<Column | NestedColumn, string>>>,
+  heading: string,
+): string {
+  const ids = Object.keys(columns) as (Column | NestedColumn)[]
+  const rows = reports.map((report) => [
+    report.title,
+    report.version,
+    ...ids.map((column) => cellOf(report, column)),
+  ])
+  return markdownTable([[heading, "version", ...Object.values(columns)], ...rows])
+}
+
+function cellOf(report: Report, column: Column | NestedColumn): string {
+  const note = report.notes[column]
+  switch (stateOf(report, column)) {
+    case "holds":
+      return note ?? "yes"
+    case "fails":
+      return note === undefined ? "**no**" : `**no**: ${note}`
+    case "limited":
+      return "no*"
+    case "unseen":
+      return "-"
+  }
+}
+
+function limitsOf(reports: readonly Report[]): string[] {
+  const lines = reports.flatMap((report) =>
+    Object.entries(report.limits)
+      .filter(([column]) => stateOf(report, column as Column) === "limited")
+      .map(([column, reason]) => `- ${report.title}, ${titleOf(column)}: ${reason}`),
+  )
+  return lines.length === 0 ? [] : [`\\* What the client itself has no way for:\n\n${lines.join("\n")}`]
+}
+
+function titleOf(column: string): string {
+  return { ...COLUMNS, ...NESTED_COLUMNS }[column as Column] ?? column
+}
+
+/** Returns rows as a Markdown table; the first one is its head. */
+export function markdownTable([head = [], ...rows]: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll("|", "\\|").replaceAll("\n", " ")).join(" | ")} |`
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n")
+}
