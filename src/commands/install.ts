@@ -25,6 +25,8 @@ import { bold, cyan, dim, green, type OutputOptions, print, printResult, red } f
 interface InstallOptions extends OutputOptions {
   scope?: string
   dryRun?: boolean
+  /** A dry run that shows what would change in each file, line by line. */
+  diff?: boolean
   /** False with --no-mcp. */
   mcp?: boolean
   /** False with --no-hook. */
@@ -142,7 +144,11 @@ export async function uninstallCommand(
 function changeOptions(config: Config, options: InstallOptions): ChangeOptions {
   const roles: Role[] = ROLES.filter((role) => options[role] !== false)
   if (roles.length === 0) throw invalid("--no-mcp and --no-hook", "leave nothing to do together")
-  return { dataFolder: config.dataFolder, roles, isDryRun: options.dryRun === true }
+  return { dataFolder: config.dataFolder, roles, isDryRun: isDryRun(options) }
+}
+
+function isDryRun({ dryRun, diff }: InstallOptions): boolean {
+  return dryRun === true || diff === true
 }
 
 function readScope(value: string | undefined): Scope | undefined {
@@ -178,17 +184,23 @@ const LABELS: Record<Action, string> = {
   failed: red("failed"),
 }
 
+/** What a dry run only says that it would be. */
+const DONE: readonly Action[] = ["created", "changed", "restored", "deleted"]
+
 function showReports(
   reports: readonly Report[],
   options: InstallOptions,
   hookFiles: readonly string[],
 ): void {
-  const value = { dry_run: options.dryRun === true, hook_files: hookFiles, clients: reports.map(reportJson) }
+  const value = { dry_run: isDryRun(options), hook_files: hookFiles, clients: reports.map(reportJson) }
   printResult(options, value, () => {
     if (reports.length === 0) return "Nothing is installed."
-    return reports.map((report) => reportText(report, options.dryRun === true)).join("\n\n")
+    return reports.map((report) => reportText(report, options)).join("\n\n")
   })
-  if (options.dryRun === true && options.json !== true) print(dim("\nNothing was written (--dry-run)."))
+  if (isDryRun(options) && options.json !== true)
+    print(
+      dim(`\nNothing was written (--dry-run)${options.diff === true ? "." : "; --diff shows every line."}`),
+    )
   const failed = reports.filter(({ files }) => files.some(({ action }) => action === "failed"))
   if (failed.length === 0) return
   const titles = failed.map(({ client }) => client.title).join(", ")
@@ -201,22 +213,29 @@ function reportJson({ client, place, files, notes }: Report) {
   return { client: client.name, scope: place.scope, root: place.root, files, notes }
 }
 
-function reportText({ client, place, files, notes }: Report, isDryRun: boolean): string {
+function reportText({ client, place, files, notes }: Report, options: InstallOptions): string {
   const heading = `${bold(client.title)} ${dim(place.scope === "project" ? visibleLine(place.root) : "(user)")}`
   if (files.length === 0) return `${heading}\n  nothing to do`
+  const wouldBe = isDryRun(options) ? "would be " : ""
   const isNews = files.some(({ action }) => action === "created" || action === "changed")
   return [
     heading,
-    ...files.flatMap((file) => fileLines(file)),
-    ...(isNews && !isDryRun ? notes.map((note) => `  ${bold("→")} ${note}`) : []),
+    ...files.flatMap((file) => fileLines(file, wouldBe, options.diff === true)),
+    ...(isNews && !isDryRun(options) ? notes.map((note) => `  ${bold("→")} ${note}`) : []),
   ].join("\n")
 }
 
-function fileLines({ path, action, reasons, diff }: Outcome): string[] {
+function fileLines(
+  { path, action, reasons, diff }: Outcome,
+  wouldBe: string,
+  isDiffShown: boolean,
+): string[] {
   return [
-    `  ${LABELS[action]}  ${visibleLine(path)}`,
+    `  ${DONE.includes(action) ? wouldBe : ""}${LABELS[action]}  ${visibleLine(path)}`,
     ...reasons.map((reason) => `    ${visibleLine(reason)}`),
-    ...(diff === undefined ? [] : diff.split("\n").map((line) => `    ${colouredDiffLine(line)}`)),
+    ...(diff === undefined || !isDiffShown
+      ? []
+      : diff.split("\n").map((line) => `    ${colouredDiffLine(line)}`)),
   ]
 }
 

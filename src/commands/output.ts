@@ -23,7 +23,8 @@ function isStyled(): boolean {
   return no === "" && terminal !== "dumb" && process.stdout.isTTY === true
 }
 
-const usesStyle = isStyled()
+/** Whether colours, and links at a terminal, are wanted. */
+export const usesStyle = isStyled()
 
 /** Prints a text and a new line; of control characters only our own sequences, and those only where output is styled. */
 export function print(text: string): void {
@@ -43,15 +44,39 @@ export const green = styled(32)
 export const red = styled(31)
 export const cyan = styled(36)
 
-/** Returns rows as aligned columns under a heading. */
+const GAP = "  "
+/** Columns of a terminal that does not say how wide it is, and of what is no terminal. */
+const COLUMNS_DEFAULT = 100
+
+/** Returns how many columns output has. */
+export function outputColumns(): number {
+  return process.stdout.columns ?? COLUMNS_DEFAULT
+}
+
+/**
+ * Returns rows as aligned columns under a heading; at a terminal too narrow for them, each row as a block of lines,
+ * one for each cell that holds anything.
+ */
 export function table(heading: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = heading.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
   )
+  const width = widths.reduce((sum, column) => sum + column, GAP.length * (widths.length - 1))
+  if (process.stdout.isTTY === true && width > outputColumns())
+    return rows.map((row) => block(heading, row)).join("\n\n")
   const line = (cells: readonly string[]) =>
     cells
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
+      .join(GAP)
       .trimEnd()
   return [bold(line(heading)), ...rows.map(line)].join("\n")
+}
+
+function block(heading: readonly string[], row: readonly string[]): string {
+  const width = Math.max(...heading.map((title) => title.length))
+  return row
+    .map((cell, column) => [heading[column] ?? "", cell] as const)
+    .filter(([, cell]) => cell !== "")
+    .map(([title, cell]) => `${bold(title.padEnd(width))}${GAP}${cell}`)
+    .join("\n")
 }

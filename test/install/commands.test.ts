@@ -98,10 +98,14 @@ test("one scope can be uninstalled alone", async () => {
   expect(existsSync(join(machine.home, ".cursor"))).toBe(true)
 })
 
-test("a dry run prints the difference and says that nothing was written", async () => {
+test("a dry run prints a line for each file, with --diff the difference too, and says that nothing was written", async () => {
   const { machine, config, printed } = createUser()
   const original = machine.tree()
   await installCommand(config, ["codex"], { dryRun: true }, machine.machine)
+  expect(printed()).toMatch(
+    /^Codex CLI \(user\)\n {2}would be created {2}\S+config\.toml\n {2}would be created {2}\S+hooks\.json\n\nNothing was written/,
+  )
+  await installCommand(config, ["codex"], { diff: true }, machine.machine)
   expect(printed()).toMatch(/\+\[mcp_servers\.signalbox\](.*\n)+.*Nothing was written/)
   expect(machine.tree()).toEqual(original)
   expect(existsSync(join(machine.dataFolder, "hook"))).toBe(false)

@@ -28,7 +28,12 @@ export interface DocsSearchOptions extends OutputOptions {
   repository?: string
   branch?: string
   limit?: string
+  /** Whole passages, not excerpts. */
+  full?: boolean
 }
+
+/** A person reads a few; programs get what REST gives. */
+const RESULTS_SHOWN = 3
 
 /** Finds passages of documentation, the best first; what has not been read yet is read before. */
 export function searchDocsCommand(
@@ -36,7 +41,7 @@ export function searchDocsCommand(
   words: readonly string[],
   options: DocsSearchOptions,
 ): Promise<void> {
-  const { limit } = options
+  const { limit = options.json === true ? undefined : String(RESULTS_SHOWN) } = options
   const asked = checkInput(searchInput, {
     query: words.join(" "),
     repository: options.repository?.trim(),
@@ -47,7 +52,9 @@ export function searchDocsCommand(
     const context = await admitSearch(app, asked.repository)
     await readWhatIsMissing(context, asked, options)
     const answer = await searchDocumentation(context, asked)
-    printResult(options, answerJson(answer), () => answerText(asked.query, answer))
+    printResult(options, answerJson(answer), () =>
+      answerText(asked.query, answer, { isFull: options.full === true }),
+    )
   })
 }
 

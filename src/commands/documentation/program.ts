@@ -60,8 +60,9 @@ function addSearchCommands(program: Command, config: ReadConfig): void {
     .option("--branch <name>", "another branch than the default one")
     .option(
       "--limit <number>",
-      `most passages to show, at most ${DOCUMENTATION_LIMIT_MAX} (default: ${DOCUMENTATION_LIMIT_DEFAULT})`,
+      `most passages to show, at most ${DOCUMENTATION_LIMIT_MAX} (default: 3, with --json ${DOCUMENTATION_LIMIT_DEFAULT})`,
     )
+    .option("--full", "show passages whole, not six lines of each")
     .option("--json", "print JSON")
     .action(async (words: string[], options) =>
       (await import("./docs.ts")).searchDocsCommand(config(), words, options),

@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url"
 import fc from "fast-check"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { type DocsSearchOptions, searchDocsCommand } from "../../../src/commands/documentation/docs.ts"
-import { emphasized, hyperlink } from "../../../src/commands/documentation/docs-text.ts"
+import { emphasized, excerpt, hyperlink } from "../../../src/commands/documentation/docs-text.ts"
 import { addRepositoryCommand, listRepositoriesCommand } from "../../../src/commands/documentation/repos.ts"
 import { openProcessLock } from "../../../src/db/process-lock.ts"
 import { indexTermsOf, queryTermsOf } from "../../../src/domain/documentation/terms.ts"
@@ -92,6 +92,50 @@ describe("docs search", () => {
     expect(rest.join("\n")).not.toMatch(/[^\n]* \n/)
   })
 
+  test("shows three passages of at most six lines to a person, more and whole ones when asked", async () => {
+    const where = presentWorld()
+    const listed = Array.from({ length: 9 }, (_, index) => `- zebra ${index}`).join("\n")
+    commitFiles(
+      where.repositoryPath,
+      Object.fromEntries([1, 2, 3, 4].map((number) => [`${number}.md`, `# Part ${number}\n\n${listed}\n`])),
+    )
+    const passages = (text: string) =>
+      text
+        .split(/^\d+\. .*\n.*\n/m)
+        .slice(1)
+        .map((one) => one.split("\n\n", 1).join().split("\n"))
+    const short = passages(await ask(where, "zebra"))
+    expect(short.map((rows) => rows.length)).toEqual([6, 6, 6])
+    const full = passages(await ask(where, "zebra", { limit: "4", full: true }))
+    expect(full).toHaveLength(4)
+    expect((await search(where, "zebra")).results, "programs get what REST gives").toHaveLength(4)
+  })
+
+  test("an excerpt is the part that has most of what was asked", () => {
+    const rows = Array.from({ length: 30 }, (_, index) => `row ${index}`)
+    const content = rows.toSpliced(20, 1, "where zebras graze").join("\n")
+    const terms = new Set(indexTermsOf(queryTermsOf("zebras graze")))
+    const shown = excerpt(content, terms, 60)
+    expect(shown).toHaveLength(6)
+    expect(shown.join("\n")).toContain("where zebras graze")
+    expect(shown[0]).toMatch(/^…/)
+    expect(shown.at(-1)).toMatch(/…$/)
+  })
+
+  test("an excerpt never has more than six rows, nor rows wider than the terminal", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom("a", "b", " ", "\n", "é"), maxLength: 900 }),
+        fc.integer({ min: 22, max: 80 }),
+        (content, columns) => {
+          const shown = excerpt(content, new Set(["b"]), columns)
+          expect(shown.length).toBeLessThanOrEqual(6)
+          for (const row of shown) expect(row.length).toBeLessThanOrEqual(columns)
+        },
+      ),
+    )
+  })
+
   test("searches all connected repositories, or the one that is named, on the branch that is wanted", async () => {
     const where = documentedWorld()
     const other = newRepository(where, "other", { "guide.md": LIMITS.replace("sixty", "fifty") })
@@ -136,7 +180,7 @@ describe("docs search", () => {
       commitFiles(where.repositoryPath, {
         [`more/${number}.md`]: `# Part ${number}\n\nZebra number ${number}.\n`,
       })
-    expect(await ask(where, "zebra", { limit: "2" })).toMatch(/\n\n2 shown of 3 matches\.\n$/)
+    expect(await ask(where, "zebra", { limit: "2" })).toMatch(/\n\n2 shown of 3 matches; /)
     const other = newRepository(where, "other", DOCS)
     await run(() => addRepositoryCommand(configIn(where), other, { json: true }))
     renameSync(other, `${other}-away`)
