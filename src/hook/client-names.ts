@@ -11,8 +11,10 @@ export const CLIENT_NAMES = [
   "devin",
   "windsurf",
   "cline",
+  "cline-editor",
   "kiro",
   "opencode",
+  "qwen",
 ] as const
 export type ClientName = (typeof CLIENT_NAMES)[number]
 

@@ -39,6 +39,8 @@ export interface ClientFacts {
   blockForm: BlockForm
   /** The events whose output is known to reach the model, and how; no other does. */
   contextForms: Readonly<Partial<Record<HookEvent, ContextForm>>>
+  /** Whether its model hears nothing when a session starts, and so is told at the first event that it does hear. */
+  hearsStartLater?: boolean
   /** The client's own names of events that drop their output although others of the same kind do not. */
   deafEvents: readonly string[]
 }
@@ -151,9 +153,19 @@ export const CLIENTS: readonly ClientFacts[] = [
   },
   {
     name: "cline",
-    title: "Cline",
+    title: "Cline CLI",
     tellsServersItsSession: false,
-    // Mostly an extension, so its processes are those of the editor around it.
+    processNames: ["cline"],
+    // Its hook is called by our own plugin, which takes the texts of both streams as they are.
+    blockForm: "exit-code",
+    contextForms: { "pre-edit": "stdout", "session-start": "stdout", mail: "stdout" },
+    deafEvents: [],
+  },
+  {
+    name: "cline-editor",
+    title: "Cline in VS Code",
+    tellsServersItsSession: false,
+    // An extension, so its processes are those of the editor around it; the command line runs its hooks too.
     processNames: ["cline", "cline-core", ...EDITOR_PROCESSES],
     blockForm: "cancel",
     contextForms: {
@@ -181,6 +193,17 @@ export const CLIENTS: readonly ClientFacts[] = [
     blockForm: "exit-code",
     contextForms: { "pre-edit": "stdout", "session-start": "stdout", mail: "stdout" },
     deafEvents: [],
+  },
+  {
+    name: "qwen",
+    title: "Qwen Code",
+    tellsServersItsSession: false,
+    processNames: ["qwen", "qwen-code"],
+    blockForm: "exit-code",
+    contextForms: CLAUDE_CONTEXT,
+    // With a screen it drops what this event says, and without one it tells neither end of a session.
+    deafEvents: ["SessionStart"],
+    hearsStartLater: true,
   },
 ]
 

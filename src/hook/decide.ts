@@ -7,7 +7,12 @@ import { readHookSettings } from "../config/hook-settings.ts"
 import { oneLine } from "../domain/foreign-text/markdown.ts"
 import { AppError } from "../errors.ts"
 import { checkEdit, type EditVerdict } from "../operations/coordination/edits.ts"
-import { continueEarlierSession, findHolder, type SessionClues } from "../operations/coordination/holder.ts"
+import {
+  continueEarlierSession,
+  findHolder,
+  type Holder,
+  type SessionClues,
+} from "../operations/coordination/holder.ts"
 import { workPlaceAround } from "../operations/coordination/locations.ts"
 import {
   endSession,
@@ -58,6 +63,9 @@ async function decide(context: CallContext, request: HookRequest): Promise<HookA
   return { ...answer, stderr: `${answer.stderr.trimEnd()}\n${warning}`.trimStart() }
 }
 
+/** Noted once the model of a session knows who it is. */
+const STARTED = "session-start"
+
 interface Decided {
   decision: HookDecision
   /** What is wrong with the settings. */
@@ -105,7 +113,7 @@ async function decideSession(context: CallContext, call: HookCall, clues: Sessio
   if (event === "session-end") return { decision: { kind: "allow" }, warnings }
   const weakenings = canTell(call) ? (await takeUntold(app, holder, read.weakenings)).map(weakeningText) : []
   if (!settings.enabled) return { decision: toldAll(weakenings), warnings }
-  if (event === "session-start") {
+  if (event === "session-start" || (await isFirstHeard(app, call, holder))) {
     const goesOn = call.continues && client.tellsServersItsSession
     const current = goesOn ? await continueEarlierSession(app, clues, holder, place?.repository) : holder
     const start = place && (await startSession(context, current, clues, place))
@@ -115,6 +123,12 @@ async function decideSession(context: CallContext, call: HookCall, clues: Sessio
   const mail = canTell(call) ? await takeUnannouncedMail(context, holder) : undefined
   const news = mail === undefined ? [] : [mailText(mail.agent, mail.waiting)]
   return { decision: toldAll([...weakenings, ...news]), warnings }
+}
+
+/** Whether this is the first event of a session that its model hears, where that is not the start; it is noted. */
+async function isFirstHeard(app: CallContext["app"], call: HookCall, holder: Holder): Promise<boolean> {
+  if (clientFacts(call.client).hearsStartLater !== true || !canTell(call)) return false
+  return (await takeUntold(app, holder, [STARTED])).length > 0
 }
 
 /** Whether the client gives its model what the hook says at this event. */

@@ -5,6 +5,7 @@ import { invalid } from "../errors.ts"
 import type { Client, TargetName } from "./client.ts"
 import { claudeCode } from "./clients/claude-code.ts"
 import { cline } from "./clients/cline.ts"
+import { clineEditor } from "./clients/cline-editor.ts"
 import { codex } from "./clients/codex.ts"
 import { copilot } from "./clients/copilot.ts"
 import { cursor } from "./clients/cursor.ts"
@@ -13,6 +14,7 @@ import { gemini } from "./clients/gemini.ts"
 import { git } from "./clients/git.ts"
 import { kiro } from "./clients/kiro.ts"
 import { opencode } from "./clients/opencode.ts"
+import { qwen } from "./clients/qwen.ts"
 import { vscode } from "./clients/vscode.ts"
 import { windsurf } from "./clients/windsurf.ts"
 
@@ -27,8 +29,10 @@ export const CLIENTS: readonly Client[] = [
   devin,
   windsurf,
   cline,
+  clineEditor,
   kiro,
   opencode,
+  qwen,
   git,
 ]
 

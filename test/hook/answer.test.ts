@@ -41,8 +41,8 @@ describe("a blocked edit", () => {
     expect(block("copilot", "PreToolUse")).toEqual({ exitCode: 0, stdout, stderr })
   })
 
-  test("of Cline is a cancelled tool", () => {
-    expect(block("cline", "PreToolUse")).toEqual({
+  test("of Cline in an editor is a cancelled tool", () => {
+    expect(block("cline-editor", "PreToolUse")).toEqual({
       exitCode: 0,
       stdout: { cancel: true, errorMessage: TEXT },
       stderr,
@@ -121,11 +121,11 @@ describe("what the model should read", () => {
     expect(inform(client, "mail", eventName)).toEqual(unheard)
   })
 
-  test("reaches Cline's model at every event but the last", () => {
+  test("reaches the model of Cline in an editor at every event but the last", () => {
     const stdout = { cancel: false, contextModification: TEXT }
     for (const event of ["pre-edit", "session-start", "mail"] as const)
-      expect(inform("cline", event)).toEqual({ exitCode: 0, stdout, stderr: "" })
-    expect(inform("cline", "session-end")).toEqual(unheard)
+      expect(inform("cline-editor", event)).toEqual({ exitCode: 0, stdout, stderr: "" })
+    expect(inform("cline-editor", "session-end")).toEqual(unheard)
   })
 
   test("is what Kiro finds on stdout", () => {

@@ -106,6 +106,18 @@ describe("a session's start", () => {
   })
 })
 
+describe("a start whose text the client drops", () => {
+  test("is told at the first event that the model hears, once", async () => {
+    const made = world()
+    const { app } = await made.session({ name: "listener" })
+    const qwen = (event: "session-start" | "mail", name: string) =>
+      sessionEvent(made, app, event, { session: "q", client: "qwen", fields: { hook_event_name: name } })
+    expect((await qwen("session-start", "SessionStart")).stdout).toBe("")
+    expect(toldBy(await qwen("mail", "UserPromptSubmit"))).toContain("signalbox: you are")
+    expect(await qwen("mail", "UserPromptSubmit")).toEqual(ALLOWED)
+  })
+})
+
 describe("a session's end", () => {
   test("releases all that the session's agents hold in all projects and repositories, and nothing else", async () => {
     const [made, ada, bob] = await agents("Ada", "Bob")

@@ -89,9 +89,9 @@ describe("a change of the user's", () => {
   test("to a script of ours is left for the user to delete", () => {
     const machine = createMachine()
     const path = join(machine.project, ".clinerules", "hooks", "PreToolUse")
-    machine.install("cline", "project")
+    machine.install("cline-editor", "project")
     machine.write(path, `${machine.read(path)}echo mine\n`)
-    const outcome = machine.uninstall("cline", "project").find((one) => one.path === path)
+    const outcome = machine.uninstall("cline-editor", "project").find((one) => one.path === path)
     expect(outcome?.action).toBe("left-alone")
     expect(machine.read(path)).toMatch(/echo mine\n$/)
   })
@@ -256,9 +256,9 @@ describe("somebody else's in our place", () => {
     const machine = createMachine()
     const path = join(machine.project, ".clinerules", "hooks", "PreToolUse")
     machine.write(path, "#!/bin/sh\necho {}\n", 0o755)
-    const outcome = machine.install("cline", "project").find((one) => one.path === path)
+    const outcome = machine.install("cline-editor", "project").find((one) => one.path === path)
     expect(outcome).toMatchObject({ action: "left-alone", reasons: [expect.stringContaining("not ours")] })
-    machine.uninstall("cline", "project")
+    machine.uninstall("cline-editor", "project")
     expect(machine.read(path)).toBe("#!/bin/sh\necho {}\n")
   })
 
@@ -277,7 +277,7 @@ describe("new files", () => {
   test("are executable where the client runs them, and only there", () => {
     const machine = createMachine()
     machine.install("git", "project")
-    machine.install("cline", "project")
+    machine.install("cline-editor", "project")
     machine.install("cursor", "project")
     const isExecutable = (path: string) => (statSync(join(machine.project, path)).mode & 0o111) !== 0
     expect(

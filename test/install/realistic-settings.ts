@@ -123,6 +123,17 @@ const OPENCODE = `{
 }
 `
 
+const QWEN = `{
+  // mine
+  "security": { "auth": { "selectedType": "openai" } },
+  "hooks": {
+    "PreToolUse": [
+      { "matcher": "run_shell_command", "hooks": [{ "type": "command", "command": "safe.sh", "timeout": 5000 }] }
+    ]
+  },
+  "$version": 4
+}`
+
 const GIT_HOOK = `#!/usr/bin/env bash
 set -euo pipefail
 npx lint-staged
@@ -144,7 +155,9 @@ export const REALISTIC_SETTINGS: Record<string, Record<string, string>> = {
   devin: { "mcp_config.json": OTHER_SERVERS, "/config.json": DEVIN_CONFIG, "hooks.v1.json": `{"Stop":[]}` },
   windsurf: { "mcp_config.json": OTHER_SERVERS, "hooks.json": WINDSURF_HOOKS },
   cline: { "cline_mcp_settings.json": OTHER_SERVERS },
+  "cline-editor": { "cline_mcp_settings.json": OTHER_SERVERS },
   kiro: { "mcp.json": OTHER_SERVERS },
   opencode: { "opencode.json": OPENCODE },
+  qwen: { "settings.json": QWEN },
   git: { "pre-commit": GIT_HOOK, "post-commit": GIT_HOOK },
 }

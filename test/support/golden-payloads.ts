@@ -12,6 +12,8 @@ export interface Golden {
   name: string
   client: ClientName
   event: HookEvent
+  /** Of the client that sent it, some names and ids replaced; those without one are made from its documentation. */
+  version?: string
   /** What the client tells beside the payload. */
   surroundings?: { folder?: string; projectFolder?: string }
   payload: object
@@ -82,13 +84,13 @@ export function editedFiles({ expected }: Golden, files = "auth"): string[] {
 export function refusalIn(ending: HookEnding, client: ClientName = "claude-code"): string {
   const { stdout, stderr } = ending
   const printed = () => JSON.parse(stdout) as Record<string, unknown>
-  const isExitZero = client === "copilot" || client === "cline"
+  const isExitZero = client === "copilot" || client === "cline-editor"
   expect(ending, "a refusal").toMatchObject({ exitCode: isExitZero ? 0 : 2 })
   expect(stderr, "why, on stderr").toContain("signalbox blocked this edit: ")
   const text = stderr.trim()
   if (client === "copilot")
     expect(printed()).toMatchObject({ permissionDecision: "deny", permissionDecisionReason: text })
-  else if (client === "cline") expect(printed()).toEqual({ cancel: true, errorMessage: text })
+  else if (client === "cline-editor") expect(printed()).toEqual({ cancel: true, errorMessage: text })
   else if (client === "cursor")
     expect(printed()).toEqual({ permission: "deny", user_message: text, agent_message: text })
   else expect(stdout).toBe("")

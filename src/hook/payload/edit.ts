@@ -31,8 +31,8 @@ const EDIT_TOOLS = new Set([
   ...["editfiles", "editnotebookfile"],
   // Windsurf: the name of the event
   "prewritecode",
-  // Cline
-  ...["writetofile", "replaceinfile", "newrule"],
+  // Cline, in the editor and on the command line
+  ...["writetofile", "replaceinfile", "newrule", "editor"],
   // Kiro
   ...["fswrite", "fsappend", "smartrelocate"],
   // Names that agents of other makers gave to the same things
@@ -69,7 +69,7 @@ const CHANGE_LISTS = new Set(["edits", "replacements", "operations"])
 /** What a call that writes carries beside a path. */
 const NEW_TEXT_FIELDS = new Set([
   ...["content", "contents", "text", "filetext", "newsource", "newcode", "codeedit", "diff", "patch"],
-  ...["oldstring", "newstring", "oldstr", "newstr", "edits", "replacements"],
+  ...["oldstring", "newstring", "oldstr", "newstr", "oldtext", "newtext", "edits", "replacements"],
 ])
 const PATCH_FIELDS = new Set(["command", "cmd", "commandline", "input", "patch", "patchtext", "diff"])
 const FOLDER_FIELDS = new Set(["workdir", "workingdirectory", "cwd"])

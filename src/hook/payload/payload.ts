@@ -3,7 +3,8 @@
  * names of their fields only, so all names are tried in one order and the client is not asked.
  *
  * Sources of the formats: the hook references of Claude Code, Codex, Gemini CLI, Cursor, Copilot, VS Code,
- * Devin, Windsurf, Cline and Kiro; OpenCode's are made by our own plugin. `test/hook/payloads` has one of each.
+ * Devin, Windsurf, Cline, Kiro and Qwen Code; OpenCode's and those of Cline's command line are
+ * made by our own plugins. `test/hook/payloads` has one of each.
  */
 
 import {
@@ -72,7 +73,7 @@ export function readPayload(
   const payload = parsePayload(text)
   const eventName = textAt(payload, EVENT_NAME_FIELDS, HOOK_EVENT_NAME_CHARS_MAX)
   return {
-    client,
+    client: clientIn(payload, client),
     event,
     session: textAt(payload, SESSION_FIELDS, HOOK_SESSION_CHARS_MAX),
     folder: folderOf(payload, surroundings),
@@ -81,6 +82,11 @@ export function readPayload(
     eventName,
     continues: event === "session-start" && continuesIn(payload, eventName),
   }
+}
+
+/** Hook files of earlier versions call Cline's editor extension by the name that its command line has now. */
+function clientIn(payload: JsonObject, client: ClientName): ClientName {
+  return client === "cline" && payload.hookName !== undefined ? "cline-editor" : client
 }
 
 function parsePayload(text: string): JsonObject {

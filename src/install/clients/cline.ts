@@ -1,75 +1,43 @@
-/** Cline: servers for the user only, and one executable file for each event. */
+/** Cline's command line: servers for the user only, and a plugin file of our own that calls the hook. */
 
 import { join } from "node:path"
-import type { HookEvent } from "../../hook/client-names.ts"
-import { shellCommand } from "../../hook/command.ts"
 import { ownCommand } from "../../runtime/own-command.ts"
-import type { Client, OwnedFile, SettingsFile } from "../client.ts"
-import { applicationFolder, type Machine, type Place } from "../place.ts"
+import type { Client, SettingsFile } from "../client.ts"
+import { type Machine, variable } from "../place.ts"
 import { programVariable, START_SECONDS, serverEntry, startFields } from "../shapes.ts"
-
-const POINTS: [name: string, event: HookEvent][] = [
-  ["PreToolUse", "pre-edit"],
-  ["TaskStart", "session-start"],
-  ["TaskResume", "session-start"],
-  ["TaskComplete", "session-end"],
-  ["TaskCancel", "session-end"],
-  ["UserPromptSubmit", "mail"],
-]
+import { PLUGIN, PLUGIN_FILE } from "./cline-plugin.ts"
 
 export const cline: Client = {
   name: "cline",
-  title: "Cline",
-  traces: (machine) => [extensionFolder(machine)],
+  title: "Cline CLI",
+  traces: (machine) => [userFolder(machine)],
   files(place) {
-    const servers: SettingsFile = {
-      form: "json",
-      path: join(extensionFolder(place.machine), "settings", "cline_mcp_settings.json"),
-      entries: [
-        serverEntry({
-          ...startFields(place),
-          env: programVariable("cline"),
-          disabled: false,
-          autoApprove: [],
-          timeout: START_SECONDS,
-        }),
-      ],
+    const isProject = place.scope === "project"
+    const folder = isProject ? join(place.root, ".cline") : userFolder(place.machine)
+    const plugin: SettingsFile = {
+      form: "owned",
+      path: join(folder, "plugins", PLUGIN_FILE),
+      role: "hook",
+      text: PLUGIN,
+      isExecutable: false,
     }
-    // Cline runs hook files on macOS and Linux only.
-    const hooks =
-      place.machine.platform === "win32" ? [] : POINTS.map(([name, event]) => hookFile(place, name, event))
-    return place.scope === "project" ? hooks : [servers, ...hooks]
+    if (isProject) return [plugin]
+    const server = { ...startFields(place), env: programVariable("cline"), timeout: START_SECONDS }
+    return [{ form: "json", path: serverFile(place.machine), entries: [serverEntry(server)] }, plugin]
   },
   notes: (place) => [
-    ...(place.machine.platform === "win32"
-      ? ["Cline runs no hooks on Windows: reservations are advice there."]
-      : ["Switch hooks on in Cline's settings (Features, Enable Hooks)."]),
+    "Start Cline anew: plugins are loaded when a session begins.",
     ...(place.scope === "project"
       ? [`Cline knows MCP servers of the user only: run \`${ownCommand()} install cline\` as well.`]
       : []),
   ],
 }
 
-function hookFile(place: Place, name: string, event: HookEvent): OwnedFile {
-  const folder =
-    place.scope === "project"
-      ? join(place.root, ".clinerules", "hooks")
-      : join(place.root, "Documents", "Cline", "Hooks")
-  return {
-    form: "owned",
-    path: join(folder, name),
-    role: "hook",
-    text: [
-      "#!/bin/sh",
-      "# Written by `signalbox install cline`, removed by `signalbox uninstall cline`.",
-      `exec ${shellCommand("cline", event)}`,
-      "",
-    ].join("\n"),
-    isExecutable: true,
-  }
+function userFolder(machine: Machine): string {
+  return variable(machine, "CLINE_DIR", join(machine.home, ".cline"))
 }
 
-function extensionFolder(machine: Machine): string {
-  const folder = join(applicationFolder(machine), "Code", "User", "globalStorage")
-  return join(folder, "saoudrizwan.claude-dev")
+function serverFile(machine: Machine): string {
+  const data = variable(machine, "CLINE_DATA_DIR", join(userFolder(machine), "data"))
+  return variable(machine, "CLINE_MCP_SETTINGS_PATH", join(data, "settings", "cline_mcp_settings.json"))
 }

@@ -13,6 +13,8 @@ import {
 interface Golden {
   client: ClientName
   event: HookEvent
+  /** Of the client that sent it; those without one are made from its documentation. */
+  version?: string
   surroundings?: Partial<Surroundings>
   payload: unknown
   /** What is not named is undefined. */
@@ -65,6 +67,12 @@ function read(
 ): HookCall {
   return readPayload("claude-code", event, JSON.stringify(payload), { ...NOWHERE, ...surroundings })
 }
+
+test("of Cline's name, what scripts of its editor extension hand over is the extension's", () => {
+  const read = (payload: object) => readPayload("cline", "pre-edit", JSON.stringify(payload), NOWHERE).client
+  expect(read({ hookName: "PreToolUse" })).toBe("cline-editor")
+  expect(read({ hook_event_name: "pre-edit" })).toBe("cline")
+})
 
 describe("what is no payload", () => {
   test.each(["", " ", "{", "{}}", "undefined", "session_id=1"])("%j is not valid JSON", (text) => {
