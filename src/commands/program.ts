@@ -1,6 +1,6 @@
 /** The command line: every command, its options and its help. Each command's code is loaded when it is called. */
 
-import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander"
+import { Argument, Command, CommanderError, type ErrorOptions, InvalidArgumentError, Option } from "commander"
 import { type Config, readConfig } from "../config/config.ts"
 import { PORT_MAX } from "../config/limits.ts"
 import { ENVIRONMENTS, PLANS, type Plan, planNamed } from "../domain/api-key.ts"
@@ -44,6 +44,28 @@ const GLOBAL_FLAGS = ["--db"]
 /** The command below `override` that is meant when none is named. */
 const OVERRIDE_REQUEST = "request"
 
+/** A command whose errors have the form of all others: what is wrong, and what to do. */
+class ToldCommand extends Command {
+  override createCommand(name?: string): Command {
+    return new ToldCommand(name)
+  }
+
+  override error(message: string, options?: ErrorOptions): never {
+    const [wrong = "", ...advice] = message
+      .replace(/^error: /, "")
+      .replaceAll("'", '"')
+      .split("\n")
+      .map((line) => line.replace(/^\((.*)\)$/, "$1").replace(/[.?]?$/, (end) => end || "."))
+    const help = `\`${[ownCommand(), ...pathOf(this)].join(" ")} --help\` says what there is.`
+    super.error(["signalbox:", wrong, ...advice, help].join(" "), options)
+  }
+}
+
+/** Returns the words that call a command, behind the program's name. */
+function pathOf(command: Command): string[] {
+  return command.parent === null ? [] : [...pathOf(command.parent), command.name()]
+}
+
 /** Runs the command that argv names; returns the exit code. */
 export async function runProgram(): Promise<number> {
   try {
@@ -63,7 +85,7 @@ export async function runProgram(): Promise<number> {
 
 /** Returns the program with all its commands; `exitOverride` makes it throw instead of ending the process. */
 export function createProgram(): Command {
-  const program = new Command("signalbox")
+  const program = new ToldCommand("signalbox")
     .description(
       "Coordination, memory and documentation search for the coding agents on one code base: an MCP server on stdio when its input is a pipe.",
     )
@@ -78,7 +100,6 @@ export function createProgram(): Command {
     )
     .option("--read-only", "offer only tools that write nothing")
     .addHelpText("after", exitCodesText())
-    .showHelpAfterError(`(${ownCommand()} --help lists the commands)`)
     .showSuggestionAfterError()
     .helpCommand(true)
     .configureOutput({ outputError: (text, write) => write(visible(text)) })

@@ -1,0 +1,21 @@
+import { CommanderError } from "commander"
+import { expect, test } from "vitest"
+import type { CommandShape } from "../../src/commands/completion.ts"
+import { createProgram, shapeOf } from "../../src/commands/program.ts"
+import { listenToStderr } from "./command.ts"
+
+/** Returns the words that call each command. */
+function pathsOf(command: CommandShape, path: readonly string[] = []): string[][] {
+  return [[...path], ...command.commands.flatMap((child) => pathsOf(child, [...path, child.name]))]
+}
+
+test.each(pathsOf(shapeOf(createProgram())).map((path) => [path.join(" "), path] as const))(
+  "wrong use of signalbox %s is told in one line, with what was wrong and where to look",
+  async (_, path) => {
+    const told = listenToStderr()
+    await expect(
+      createProgram().parseAsync([...path, "--no-such-thing"], { from: "user" }),
+    ).rejects.toBeInstanceOf(CommanderError)
+    expect(told.text).toMatch(/^signalbox: unknown option "--no-such-thing"\. `.* --help` says what there is\.\n$/)
+  },
+)
