@@ -17,6 +17,7 @@ import { findWorkTree } from "../git/repository.ts"
 import { shellCommand, windowsCommand } from "../hook/command.ts"
 import { hasHookFiles, hookFolder } from "../hook/files.ts"
 import { listenerPaths } from "../http/listener-files.ts"
+import { clientNamed } from "../install/catalogue.ts"
 import {
   checkInstalled,
   type ForeignEntry,
@@ -78,6 +79,7 @@ export async function examine(config: Config, machine: Machine): Promise<Finding
     ...checkHookFiles(config, clients),
     ...checkLauncher(config, clients),
     ...("about" in installed ? [installed] : checkClients(installed, foreign)),
+    ...clients.flatMap((one) => checkTrust(one, machine)),
     ...checkForeign(foreign),
     ...(await checkConfigFiles(config)),
   ]
@@ -255,6 +257,16 @@ function checkClients(installed: readonly InstalledClient[], foreign: readonly F
       : `Run: ${ownCommand()} uninstall ${client}${scopeOption(one)}`
     return [{ about, state: "problem", text: faults.join("; "), advice }]
   })
+}
+
+/** What a client does not trust it does not run, and most say nothing of it. */
+function checkTrust(one: InstalledClient, machine: Machine): Finding[] {
+  const { client, scope, root } = one
+  const trust = existsSync(root) ? clientNamed(client).trust?.({ machine, scope, root }) : undefined
+  if (trust === undefined) return []
+  const about = nameOf(one)
+  const { isGiven, text, advice } = trust
+  return [isGiven ? { about, state: "ok", text } : { about, state: "warning", text, advice }]
 }
 
 /** An entry that install left alone starts something else than the launcher, so it is no part of what works. */

@@ -39,6 +39,8 @@ interface Report {
   place: Place
   files: Outcome[]
   notes: string[]
+  /** What the client still has to be told to trust. */
+  trust: string[]
 }
 
 /** Returns the machine that this process runs on. */
@@ -76,7 +78,8 @@ export async function installCommand(
   const reports = clients.flatMap((client, index): Report[] => {
     const place = places[index]
     if (place === undefined) return []
-    return [{ client, place, files: installClient(client, place, change), notes: notesOf(client, place) }]
+    const files = installClient(client, place, change)
+    return [{ client, place, files, notes: notesOf(client, place), trust: trustNotes(client, place) }]
   })
   showReports(reports, options, hookFiles)
 }
@@ -101,6 +104,12 @@ function notesOf(client: Client, place: Place): string[] {
   return [...client.notes(place), ...(isUnread ? [own] : [])]
 }
 
+/** Returns what a client's user has to do before it runs what is installed, however long that has been there. */
+function trustNotes(client: Client, place: Place): string[] {
+  const trust = client.trust?.(place)
+  return trust === undefined || trust.isGiven ? [] : [`${trust.text}.`, trust.advice]
+}
+
 /**
  * Uninstalls the named clients wherever they are recorded and from the user's own settings, or everything
  * that was installed, and prints what happened. Fails as `installCommand` does.
@@ -119,7 +128,7 @@ export async function uninstallCommand(
   const visit = (client: Client, place: Place) => {
     const isKnown = reports.some((one) => one.client === client && one.place.root === place.root)
     if (isKnown) return
-    reports.push({ client, place, files: uninstallClient(client, place, change), notes: [] })
+    reports.push({ client, place, files: uninstallClient(client, place, change), notes: [], trust: [] })
   }
   for (const { client, scope: at, root } of installedPlaces(readManifest(config.dataFolder))) {
     const isMeant = named.length === 0 || named.some((one) => one.name === client)
@@ -209,11 +218,11 @@ function showReports(
   })
 }
 
-function reportJson({ client, place, files, notes }: Report) {
-  return { client: client.name, scope: place.scope, root: place.root, files, notes }
+function reportJson({ client, place, files, notes, trust }: Report) {
+  return { client: client.name, scope: place.scope, root: place.root, files, notes: [...notes, ...trust] }
 }
 
-function reportText({ client, place, files, notes }: Report, options: InstallOptions): string {
+function reportText({ client, place, files, notes, trust }: Report, options: InstallOptions): string {
   const heading = `${bold(client.title)} ${dim(place.scope === "project" ? visibleLine(place.root) : "(user)")}`
   if (files.length === 0) return `${heading}\n  nothing to do`
   const wouldBe = isDryRun(options) ? "would be " : ""
@@ -221,7 +230,9 @@ function reportText({ client, place, files, notes }: Report, options: InstallOpt
   return [
     heading,
     ...files.flatMap((file) => fileLines(file, wouldBe, options.diff === true)),
-    ...(isNews && !isDryRun(options) ? notes.map((note) => `  ${bold("→")} ${note}`) : []),
+    ...(isDryRun(options) ? [] : [...(isNews ? notes : []), ...trust]).map(
+      (note) => `  ${bold("→")} ${visibleLine(note)}`,
+    ),
   ].join("\n")
 }
 

@@ -39,6 +39,10 @@ export interface TomlSettings {
   role: Role
   table: string[]
   lines: string[]
+  /** Tables that the client itself adds on account of our hooks, and that go with these. */
+  further?: string[][]
+  /** Whether those alone are meant. */
+  isFurtherOnly?: boolean
 }
 
 /** A file that is ours as a whole. */
@@ -58,6 +62,15 @@ export interface ScriptBlock {
   lines: string[]
 }
 
+/** Whether a client runs what is installed in a place, as its own settings tell. */
+export interface Trust {
+  isGiven: boolean
+  /** What was found. */
+  text: string
+  /** What the user has to do for it, as a sentence. */
+  advice: string
+}
+
 export interface Client {
   name: TargetName
   title: string
@@ -69,11 +82,22 @@ export interface Client {
   furtherFolders?(place: Place): string[]
   /** What the user still has to do, as sentences. */
   notes(place: Place): string[]
+  /** What the client was told to trust of what is installed; undefined where it needs no trust, or nothing is installed. */
+  trust?(place: Place): Trust | undefined
 }
 
 /** Returns our part of a file for some roles only; undefined when nothing of it is left. */
 export function partOf(file: SettingsFile, roles: readonly Role[]): SettingsFile | undefined {
+  if (file.form === "toml") return tablesOf(file, roles)
   if (file.form !== "json") return roles.includes(file.role) ? file : undefined
   const entries = file.entries.filter((entry) => roles.includes(entry.role))
   return entries.length === 0 ? undefined : { ...file, entries }
+}
+
+/** The further tables come from our hooks, in another file. */
+function tablesOf(file: TomlSettings, roles: readonly Role[]): TomlSettings | undefined {
+  const { further = [] } = file
+  if (!roles.includes("hook")) return roles.includes(file.role) ? { ...file, further: [] } : undefined
+  if (roles.includes(file.role)) return file
+  return further.length === 0 ? undefined : { ...file, isFurtherOnly: true }
 }

@@ -199,7 +199,7 @@ class JsonEditor {
 }
 
 /** Whether a command is one that runs the hook for a client, whatever version wrote it. */
-function runsHookFor(client: TargetName, command: string): boolean {
+export function runsHookFor(client: TargetName, command: string): boolean {
   return command.includes("/signalbox/hook/") && command.split(/\s+/).includes(client)
 }
 

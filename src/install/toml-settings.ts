@@ -24,6 +24,7 @@ export function tomlEdit(file: TomlSettings): Edit {
 }
 
 function addTable(file: TomlSettings, text: string): Addition {
+  if (file.isFurtherOnly === true) return { text, leftAlone: [], containers: [] }
   const before = parseToml(text, file.path)
   const present = valueAt(before, file.table)
   const header = headerOf(file)
@@ -63,10 +64,13 @@ function updateStart(file: TomlSettings, text: string, present: unknown): Remova
   throw formError(file, text, "changed", `Make these lines of it so by hand: ${lines.join("; ")}`)
 }
 
-function removeTable(file: TomlSettings, text: string, traces: Traces): Removal {
+function removeTable(file: TomlSettings, whole: string, traces: Traces): Removal {
+  const text = withoutFurther(file, whole)
+  const gone = traces.isCreated && text.trim() === "" ? undefined : text
+  if (file.isFurtherOnly === true) return { text: gone, leftAlone: [] }
   const before = parseToml(text, file.path)
   const present = valueAt(before, file.table)
-  if (present === undefined) return { text, leftAlone: [] }
+  if (present === undefined) return { text: gone, leftAlone: [] }
   if (!startsOurServer(present, wantedOf(file))) {
     return { text, leftAlone: [foreignEntry(headerOf(file))] }
   }
@@ -75,6 +79,19 @@ function removeTable(file: TomlSettings, text: string, traces: Traces): Removal 
     throw formError(file, text, "cut out", "Take it out by hand.")
   }
   return { text: traces.isCreated && edited.trim() === "" ? undefined : edited, leftAlone: [] }
+}
+
+/** Cuts out what the client has added on account of ours; what is written in another form than tables stays. */
+function withoutFurther(file: TomlSettings, text: string): string {
+  return (file.further ?? []).reduce((rest, table) => {
+    const before = parseToml(rest, file.path)
+    if (valueAt(before, table) === undefined) return rest
+    const cut = cutTable(rest, table, startWithGap)
+    const around = table.slice(0, -1)
+    const isLast = isDeepStrictEqual(plain(valueAt(parseToml(cut, file.path), around)), {})
+    const edited = isLast ? cutTable(cut, around, startWithGap) : cut
+    return isSameBut({ ...file, table }, before, edited, undefined) ? edited : rest
+  }, text)
 }
 
 function headerOf(file: TomlSettings): string {
@@ -111,7 +128,7 @@ function lineOf(text: string, file: TomlSettings): number {
   return text.slice(0, name.exec(text)?.index ?? 0).split("\n").length
 }
 
-function cutTable(text: string, table: readonly string[]): string {
+function cutTable(text: string, table: readonly string[], startAt = startWithMark): string {
   const headers = findHeaders(text)
   const isOurs = (header: Header | undefined) =>
     header !== undefined && table.every((name, depth) => header.path[depth] === name)
@@ -121,7 +138,7 @@ function cutTable(text: string, table: readonly string[]): string {
     const next = following?.start ?? text.length
     const remarks = trailingRemarks(text.slice(header.start, next))
     const isWithin = isOurs(following) && remarks.trim() === ""
-    return [[startWithMark(text, header.start), isWithin ? next : next - remarks.length]]
+    return [[startAt(text, header.start), isWithin ? next : next - remarks.length]]
   })
   return cuts.reduceRight((rest, [from, to]) => rest.slice(0, from) + rest.slice(to), text)
 }
@@ -136,6 +153,11 @@ function startWithMark(text: string, start: number): number {
   const above = text.slice(0, start)
   const line = new RegExp(`(?:(?<=\\n)\\r?\\n)?${MARK.replace(/[.`]/g, "\\$&")}\\r?\\n$`).exec(above)
   return line === null ? start : line.index
+}
+
+/** Returns where a table of the client's own begins when the blank line that sets it apart is counted in. */
+function startWithGap(text: string, start: number): number {
+  return start - (/(?<=\n)\r?\n$/.exec(text.slice(0, start))?.[0].length ?? 0)
 }
 
 interface Header {

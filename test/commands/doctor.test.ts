@@ -275,6 +275,33 @@ describe("settings", () => {
     },
   )
 
+  test("that a client does not trust are a warning with what to do, and no problem", async () => {
+    const trust = async (hash: string | undefined) => {
+      const findings = await examineSound(({ machine }) => {
+        machine.install("codex", "user")
+        const folder = join(machine.home, ".codex")
+        const events = ["pre_tool_use", "post_tool_use", "session_start", "session_end", "user_prompt_submit"]
+        const state = events.map(
+          (event) => `[hooks.state."${folder}/hooks.json:${event}:0:0"]\ntrusted_hash = "${hash}"\n`,
+        )
+        const path = join(folder, "config.toml")
+        if (hash !== undefined) machine.write(path, `${machine.read(path)}\n${state.join("\n")}`)
+      })
+      return findings.filter((finding) => finding.about === "Codex CLI")
+    }
+    const warned = (text: string) => [
+      { about: "Codex CLI", state: "ok", text: "its settings hold signalbox" },
+      {
+        about: "Codex CLI",
+        state: "warning",
+        text: expect.stringContaining(text),
+        advice: expect.stringContaining("/hooks"),
+      },
+    ]
+    expect(await trust(undefined)).toEqual(warned("5 not trusted yet"))
+    expect(await trust("sha256:0")).toEqual(warned("5 trusted as they were before"))
+  })
+
   test("that are broken are a problem", async () => {
     const findings = await examineSound(({ machine }) =>
       machine.write(join(machine.home, ".cursor", "mcp.json"), "{"),

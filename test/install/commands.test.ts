@@ -113,11 +113,34 @@ test("a dry run prints a line for each file, with --diff the difference too, and
 
 test("what the user still has to do is said when something changed", async () => {
   const { machine, config, printed } = createUser()
-  const install = () => installCommand(config, ["codex"], { hook: false }, machine.machine)
+  const install = () => installCommand(config, ["cursor"], { hook: false }, machine.machine)
   await install()
-  expect(printed()).toContain("/hooks")
+  expect(printed()).toContain("→")
   await install()
+  expect(printed()).not.toContain("→")
+})
+
+test("what a client does not trust yet is said each time, until it does, and not of what is not there", async () => {
+  const { machine, config, printed } = createUser()
+  const install = () => installCommand(config, ["gemini"], { scope: "project", hook: false }, machine.machine)
+  await installCommand(config, ["codex"], { hook: false }, machine.machine)
   expect(printed()).not.toContain("/hooks")
+  await install()
+  expect(printed()).toContain("Gemini CLI does not trust this folder")
+  await install()
+  expect(printed()).toContain("Gemini CLI does not trust this folder")
+  machine.write(
+    join(machine.home, ".gemini", "trustedFolders.json"),
+    JSON.stringify({ [machine.project]: "TRUST_FOLDER" }),
+  )
+  await install()
+  expect(printed()).not.toContain("does not trust")
+})
+
+test.runIf(hasHook)("Codex's own question of trust is said with its hooks", async () => {
+  const { machine, config, printed } = createUser()
+  await installCommand(config, ["codex"], {}, machine.machine)
+  expect(printed()).toMatch(/skips hooks without a word(.*\n)+.*open \/hooks and trust/)
 })
 
 test("the failure of one client does not stop the others, and fails the command at its end", async () => {

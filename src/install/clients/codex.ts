@@ -2,9 +2,9 @@
 
 import { join } from "node:path"
 import { shellCommand, windowsCommand } from "../../hook/command.ts"
-import type { Client } from "../client.ts"
-import type { Machine } from "../place.ts"
-import { variable } from "../place.ts"
+import type { Client, Trust } from "../client.ts"
+import { isTrustedProject, readHookTrust, trustTables } from "../codex-trust.ts"
+import { type Machine, type Place, variable } from "../place.ts"
 import {
   claudePoints,
   HOOK_SECONDS,
@@ -22,7 +22,7 @@ export const codex: Client = {
   title: "Codex CLI",
   traces: (machine) => [userFolder(machine)],
   files(place) {
-    const folder = place.scope === "project" ? join(place.root, ".codex") : userFolder(place.machine)
+    const { folder, hooks } = pathsIn(place)
     const { command, args } = startFields(place)
     return [
       {
@@ -36,10 +36,11 @@ export const codex: Client = {
           `env = { SIGNALBOX_PROGRAM = "codex" }`,
           `startup_timeout_sec = ${START_SECONDS}`,
         ],
+        ...(place.scope === "user" && { further: trustTables(pathsIn(place)) }),
       },
       {
         form: "json",
-        path: join(folder, "hooks.json"),
+        path: hooks,
         // Codex asks for trust again whenever a definition changes, so it is the same everywhere.
         entries: nestedHooks(claudePoints(EDIT_TOOLS), ["hooks"], (event) => ({
           type: "command",
@@ -50,10 +51,40 @@ export const codex: Client = {
       },
     ]
   },
-  notes: (place) => [
-    ...(place.scope === "project" ? ["Codex reads a project's settings once the project is trusted."] : []),
-    "Start Codex, open /hooks and trust the hooks of signalbox: until then it skips them without a word.",
-  ],
+  notes: () => [],
+  trust: hookTrust,
+}
+
+/** Its user's own file says what is trusted, in projects too. */
+function pathsIn({ scope, root, machine }: Place) {
+  const folder = scope === "project" ? join(root, ".codex") : userFolder(machine)
+  const config = join(userFolder(machine), "config.toml")
+  return { folder, hooks: join(folder, "hooks.json"), config, platform: machine.platform }
+}
+
+function hookTrust(place: Place): Trust | undefined {
+  const paths = pathsIn(place)
+  const hooks = readHookTrust(paths)
+  if (hooks.length === 0) return undefined
+  const open = "Start Codex, open /hooks and trust the hooks of signalbox"
+  if (place.scope === "project" && !isTrustedProject(paths.config, place.root)) {
+    const text = "Codex does not trust this project, so that it reads none of its settings"
+    return {
+      isGiven: false,
+      text,
+      advice: `Start Codex in it and trust it. Then open /hooks and trust the hooks.`,
+    }
+  }
+  const count = (state: string) => hooks.filter((one) => one === state).length
+  if (count("trusted") === hooks.length) return { isGiven: true, text: "Codex trusts its hooks", advice: "" }
+  const [missing, changed, off] = [count("missing"), count("changed"), count("off")]
+  const found = [
+    ...(missing > 0 ? [`${missing} not trusted yet`] : []),
+    ...(changed > 0 ? [`${changed} trusted as they were before`] : []),
+    ...(off > 0 ? [`${off} switched off`] : []),
+  ].join(", ")
+  const text = `Codex skips hooks without a word until its user trusts them: of ${hooks.length} are ${found}`
+  return { isGiven: false, text, advice: `${open}: until then edits are not checked.` }
 }
 
 function userFolder(machine: Machine): string {

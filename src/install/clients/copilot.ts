@@ -2,7 +2,8 @@
 
 import { join } from "node:path"
 import { shellCommand, windowsCommand } from "../../hook/command.ts"
-import type { Client, JsonSettings } from "../client.ts"
+import type { Client, JsonSettings, Trust } from "../client.ts"
+import { isWithinAny, readOwnSettings } from "../folder-trust.ts"
 import { type Machine, type Place, variable } from "../place.ts"
 import {
   flatHooks,
@@ -45,9 +46,20 @@ export const copilot: Client = {
     ]
   },
   notes: (place) =>
-    place.scope === "project"
-      ? ["Restart Copilot CLI in this folder and trust the folder when it asks."]
-      : ["Restart Copilot CLI."],
+    place.scope === "project" ? ["Restart Copilot CLI in this folder."] : ["Restart Copilot CLI."],
+  trust: (place) => (place.scope === "project" ? folderTrust(place) : undefined),
+}
+
+/** Older versions spelled the list in another way, and a new one takes it over. */
+function folderTrust({ machine, root }: Place): Trust {
+  const { trustedFolders, trusted_folders } = readOwnSettings(join(copilotFolder(machine), "config.json"))
+  const isGiven = isWithinAny(trustedFolders ?? trusted_folders, root)
+  const text = isGiven
+    ? "Copilot CLI trusts this folder"
+    : "Copilot CLI does not trust this folder, and runs neither the hooks nor the servers of it, without a word"
+  const advice =
+    "Start copilot in the folder and trust it when it asks; for a single prompt start it with --trust-folder."
+  return { isGiven, text, advice }
 }
 
 /** Returns the folder whose hook files both Copilot CLI and VS Code read. */
