@@ -23,6 +23,9 @@ const HELD_FILE = "src/auth/login.ts"
 const MS_PER_LINE = 350
 const PAUSE_MS_MAX = 4_000
 
+const READ_ATTEMPTS_MAX = 100
+const READ_PAUSE_MS = 100
+
 const GUIDE = `# Releases
 
 ## How a release is rolled back
@@ -170,7 +173,18 @@ async function play(stage: Stage, servers: readonly ServerClient[]): Promise<voi
   await show(stage, second, "search-memories", { query: "password hashing" })
 
   title("And what the repository's own documentation says: the passage, the file, the lines.")
-  await show(stage, second, "search-documentation", { query: "how do I roll back a release" })
+  const question = { query: "how do I roll back a release" }
+  await untilRead(stage, second, question)
+  await show(stage, second, "search-documentation", question)
+}
+
+/** On a busy machine the first question may be answered before all is read. */
+async function untilRead({ signal }: Stage, { server }: Player, question: object): Promise<void> {
+  for (let attempt = 0; attempt < READ_ATTEMPTS_MAX; attempt += 1) {
+    const { text } = await server.call("search-documentation", question)
+    if (!text.includes("is being indexed")) return
+    await wait(READ_PAUSE_MS, undefined, { signal })
+  }
 }
 
 function title(text: string): void {
