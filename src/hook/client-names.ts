@@ -14,7 +14,7 @@ export const CLIENT_NAMES = [
   "cline-editor",
   "kiro",
   "opencode",
-  "qwen",
+  "qwen-code",
 ] as const
 export type ClientName = (typeof CLIENT_NAMES)[number]
 

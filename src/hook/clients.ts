@@ -195,7 +195,7 @@ export const CLIENTS: readonly ClientFacts[] = [
     deafEvents: [],
   },
   {
-    name: "qwen",
+    name: "qwen-code",
     title: "Qwen Code",
     tellsServersItsSession: false,
     processNames: ["qwen", "qwen-code"],

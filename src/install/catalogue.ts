@@ -14,7 +14,7 @@ import { gemini } from "./clients/gemini.ts"
 import { git } from "./clients/git.ts"
 import { kiro } from "./clients/kiro.ts"
 import { opencode } from "./clients/opencode.ts"
-import { qwen } from "./clients/qwen.ts"
+import { qwenCode } from "./clients/qwen-code.ts"
 import { vscode } from "./clients/vscode.ts"
 import { windsurf } from "./clients/windsurf.ts"
 
@@ -32,7 +32,7 @@ export const CLIENTS: readonly Client[] = [
   clineEditor,
   kiro,
   opencode,
-  qwen,
+  qwenCode,
   git,
 ]
 

@@ -111,7 +111,7 @@ describe("a start whose text the client drops", () => {
     const made = world()
     const { app } = await made.session({ name: "listener" })
     const qwen = (event: "session-start" | "mail", name: string) =>
-      sessionEvent(made, app, event, { session: "q", client: "qwen", fields: { hook_event_name: name } })
+      sessionEvent(made, app, event, { session: "q", client: "qwen-code", fields: { hook_event_name: name } })
     expect((await qwen("session-start", "SessionStart")).stdout).toBe("")
     expect(toldBy(await qwen("mail", "UserPromptSubmit"))).toContain("signalbox: you are")
     expect(await qwen("mail", "UserPromptSubmit")).toEqual(ALLOWED)

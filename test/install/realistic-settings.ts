@@ -158,6 +158,6 @@ export const REALISTIC_SETTINGS: Record<string, Record<string, string>> = {
   "cline-editor": { "cline_mcp_settings.json": OTHER_SERVERS },
   kiro: { "mcp.json": OTHER_SERVERS },
   opencode: { "opencode.json": OPENCODE },
-  qwen: { "settings.json": QWEN },
+  "qwen-code": { "settings.json": QWEN },
   git: { "pre-commit": GIT_HOOK, "post-commit": GIT_HOOK },
 }

@@ -14,24 +14,24 @@ import {
   startFields,
 } from "../shapes.ts"
 
-/** A pattern that is looked for anywhere in a tool's name. Version 0.15 has no tool for notebooks; others have. */
+/** A pattern that is looked for anywhere in a tool's name. Versions before 0.16 or so have none for notebooks. */
 const EDIT_TOOLS = "^(edit|write_file|notebook_edit)$"
 
 /** Of the form that its settings have, since 0.15. */
 const SETTINGS_VERSION = 4
 
-export const qwen: Client = {
-  name: "qwen",
+export const qwenCode: Client = {
+  name: "qwen-code",
   title: "Qwen Code",
   traces: (machine) => [userFolder(machine)],
   files(place) {
     const hooks = nestedHooks(claudePoints(EDIT_TOOLS), ["hooks"], (event) => ({
       name: `signalbox-${event}`,
       type: "command",
-      command: hookCommand("qwen", event, place),
+      command: hookCommand("qwen-code", event, place),
       timeout: HOOK_SECONDS[event] * 1_000,
     }))
-    const server = serverEntry({ ...startFields(place), env: programVariable("qwen") })
+    const server = serverEntry({ ...startFields(place), env: programVariable("qwen-code") })
     const path = join(settingsFolder(place), "settings.json")
     // Qwen Code adds it to a file that lacks it, once it has brought the rest up to date: only a new one is.
     const frame = existsSync(path) ? undefined : { $version: SETTINGS_VERSION }
