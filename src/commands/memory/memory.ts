@@ -19,8 +19,9 @@ import type { MemoryJson } from "../../operations/memory/results.ts"
 import type { TenantContext } from "../../operations/operation.ts"
 import { ownCommand } from "../../runtime/own-command.ts"
 import { bold, dim, green, printResult } from "../output.ts"
+import { editorOf, editText, STDIN } from "../typed-text.ts"
 import { type MemoryOptions, requireMemoryId, withMemories } from "./context.ts"
-import { contentOf, editorOf, editText, metadataOf, STDIN } from "./input.ts"
+import { contentOf, EDITED_CONTENT, metadataOf } from "./input.ts"
 import { memoryEntry, memoryWhole, shortId } from "./text.ts"
 
 export interface AddOptions extends MemoryOptions {
@@ -113,7 +114,7 @@ export async function editMemoryCommand(config: Config, id: string, options: Edi
 async function editByHand(context: TenantContext, uuid: string): Promise<MemoryJson | undefined> {
   const { db } = context.app
   const before = await requireMemory(db, context, uuid)
-  const edited = await editText(before.content, editorOf(process.env))
+  const edited = await editText(before.content, editorOf(process.env), EDITED_CONTENT)
   if (edited.text === before.content) {
     edited.discard()
     return undefined

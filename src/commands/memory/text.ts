@@ -3,6 +3,7 @@
 import { visible, visibleJson, visibleLine } from "../../domain/foreign-text/visible.ts"
 import { lines } from "../../operations/markdown.ts"
 import type { MemoryJson } from "../../operations/memory/results.ts"
+import { columnsOf, wrapped } from "../columns.ts"
 import { bold, cyan, dim } from "../output.ts"
 
 const COLUMNS = 80
@@ -15,52 +16,6 @@ const SHORT_ID_CHARS = 8
 /** Returns the beginning of an id, which commands take for the whole. */
 export function shortId(uuid: string): string {
   return uuid.slice(0, SHORT_ID_CHARS)
-}
-
-/** Returns how many columns a text takes up: two for wide characters, none for what combines. */
-export function columnsOf(text: string): number {
-  const combining = text.match(/[\p{M}\u200d]/gu)?.length ?? 0
-  const wide =
-    text.match(
-      /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/gu,
-    )?.length ?? 0
-  return [...text].length - combining + wide
-}
-
-/** Returns a text as lines of at most so many columns, broken between words where that is possible. */
-export function wrapped(text: string, columns: number): string[] {
-  return text.split("\n").flatMap((line) => wrappedLine(line, columns))
-}
-
-function wrappedLine(line: string, columns: number): string[] {
-  const rows: string[] = []
-  let row = ""
-  const add = (word: string) => {
-    if (row !== "" && columnsOf(row) + columnsOf(word.trimEnd()) > columns) {
-      rows.push(row.trimEnd())
-      row = ""
-    }
-    row += word
-  }
-  for (const word of line.match(/\s*\S+\s*|\s+/g) ?? []) {
-    for (const part of brokenWord(word, columns)) add(part)
-  }
-  return [...rows, row.trimEnd()]
-}
-
-/** Returns a word in parts that fit; nearly always it does. */
-function brokenWord(word: string, columns: number): string[] {
-  if (columnsOf(word.trimEnd()) <= columns) return [word]
-  const parts: string[] = []
-  let part = ""
-  for (const character of word) {
-    if (columnsOf(part + character) > columns) {
-      parts.push(part)
-      part = ""
-    }
-    part += character
-  }
-  return [...parts, part]
 }
 
 /** Returns a memory as one of many: a line of facts, and its content or the beginning of it. */

@@ -23,8 +23,8 @@ import type { TenantContext } from "../../operations/operation.ts"
 import { ownCommand } from "../../runtime/own-command.ts"
 import { bold, dim, green, print, printResult } from "../output.ts"
 import { byteFigure, createProgress, untilInterrupted } from "../progress.ts"
+import { STDIN } from "../typed-text.ts"
 import { type MemoryOptions, withMemories } from "./context.ts"
-import { STDIN } from "./input.ts"
 
 interface ExportOptions extends MemoryOptions {
   sector?: string

@@ -16,7 +16,7 @@ import { join } from "node:path"
 import { Readable } from "node:stream"
 import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { exitCodeOf } from "../../../src/commands/exit-codes.ts"
-import { contentOf, editorOf, editText, readText } from "../../../src/commands/memory/input.ts"
+import { contentOf, EDITED_CONTENT } from "../../../src/commands/memory/input.ts"
 import { listMemoriesCommand } from "../../../src/commands/memory/lists.ts"
 import {
   addMemoryCommand,
@@ -25,6 +25,7 @@ import {
   getMemoryCommand,
   reinforceMemoryCommand,
 } from "../../../src/commands/memory/memory.ts"
+import { editorOf, editText, readText } from "../../../src/commands/typed-text.ts"
 import { temporaryFolder } from "../../support/temporary-folder.ts"
 import type { World } from "../../support/world.ts"
 import { configIn, presentWorld, refusal, run, runJson, server } from "../command.ts"
@@ -306,7 +307,7 @@ describe.skipIf(process.platform === "win32")("memory edit at a terminal", () =>
 
   test("gives the editor a private file and takes it away afterwards", async () => {
     const folder = temporaryFolder()
-    const edited = await editText("text", `ls -l "$1" > '${folder}/mode'; : `)
+    const edited = await editText("text", `ls -l "$1" > '${folder}/mode'; : `, EDITED_CONTENT)
     expect(readFileSync(join(folder, "mode"), "utf8")).toMatch(/^-rw-------/)
     expect(edited.text).toBe("text")
     edited.discard()
@@ -324,10 +325,10 @@ describe.skipIf(process.platform === "win32")("memory edit at a terminal", () =>
       vi.unstubAllEnvs()
     })
     const editor = `sh -c 'cd / && mv "$(dirname "$1")" "${folder}/moved" && ln -s "${folder}/mine" "$(dirname "$1")"' sh`
-    const edited = await editText("text", editor)
+    const edited = await editText("text", editor, EDITED_CONTENT)
     expect(edited.text).toBe("mine")
     edited.discard()
-    await expect(editText("text", "false")).rejects.toMatchObject({ code: "refused" })
+    await expect(editText("text", "false", EDITED_CONTENT)).rejects.toMatchObject({ code: "refused" })
     expect(readdirSync(join(folder, "temporary"))).toEqual([])
     expect(readdirSync(folder)).toEqual(["link", "mine", "moved", "temporary"])
     expect(readdirSync(join(folder, "mine"))).toEqual(["memory.md"])

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { columnsOf, wrapped } from "../../../src/commands/memory/text.ts"
+import { columnsOf, wrapped } from "../../../src/commands/columns.ts"
 import {
   byteFigure,
   createProgress,
