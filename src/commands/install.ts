@@ -1,7 +1,8 @@
 /** `signalbox install` and `signalbox uninstall`: settings of coding agents, and the git hooks of a repository. */
 
+import { existsSync, readdirSync } from "node:fs"
 import { homedir } from "node:os"
-import { dirname } from "node:path"
+import { basename, dirname } from "node:path"
 import type { Config } from "../config/config.ts"
 import { echoed } from "../domain/foreign-text/markdown.ts"
 import { visibleLine } from "../domain/foreign-text/visible.ts"
@@ -14,7 +15,9 @@ import { type ChangeOptions, findClients, installClient } from "../install/insta
 import { installedPlaces, readManifest } from "../install/manifest.ts"
 import type { Action, Outcome } from "../install/outcome.ts"
 import { type Machine, type Place, SCOPES, type Scope } from "../install/place.ts"
+import { COPY_MARK } from "../install/settings-file.ts"
 import { uninstallClient } from "../install/uninstall.ts"
+import { lines } from "../operations/markdown.ts"
 import { launcherPath, placeLauncher, removeLauncher } from "../runtime/launcher.ts"
 import { ownCommand } from "../runtime/own-command.ts"
 import { packageFile } from "../runtime/package-root.ts"
@@ -146,8 +149,24 @@ export async function uninstallCommand(
   showReports(reports, options, [])
   if (reports.length > 0 && options.json !== true && !change.isDryRun)
     print(
-      dim(`Copies of changed files stay beside them (*.signalbox.bak), your data in ${config.dataFolder}.`),
+      dim(
+        lines(
+          hasCopies(reports) ? "Copies of changed files stay beside them (*.signalbox.bak)." : null,
+          `Your data stays in ${visibleLine(config.dataFolder)}.`,
+        ),
+      ),
     )
+}
+
+/** Whether a copy of a file from before install lies beside it. */
+function hasCopies(reports: readonly Report[]): boolean {
+  return reports.some(({ files }) =>
+    files.some(({ path }) => {
+      const folder = dirname(path)
+      const copy = `${basename(path)}${COPY_MARK}`
+      return existsSync(folder) && readdirSync(folder).some((name) => name.startsWith(copy))
+    }),
+  )
 }
 
 function changeOptions(config: Config, options: InstallOptions): ChangeOptions {

@@ -16,6 +16,7 @@ import { hasClient } from "../runtime/input.ts"
 import { ownCommand } from "../runtime/own-command.ts"
 import { packageVersion } from "../runtime/package-root.ts"
 import type { CommandShape, Shell } from "./completion.ts"
+import { addMailCommands } from "./coordination/program.ts"
 import { addDocumentationCommands } from "./documentation/program.ts"
 import { EXIT_CODES, EXIT_DONE, EXIT_WRONG_USE } from "./exit-codes.ts"
 import { addMemoryCommands, addModelCommands } from "./memory/program.ts"
@@ -119,6 +120,7 @@ export function createProgram(): Command {
     })
   addSetupCommands(program, config)
   addStateCommands(program, config)
+  addMailCommands(program, config)
   addReservationCommands(program, config)
   addOverrideCommands(program, config)
   addMemoryCommands(program, config)

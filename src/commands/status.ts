@@ -10,14 +10,25 @@ import { visibleLine } from "../domain/foreign-text/visible.ts"
 import { findWorkTree } from "../git/repository.ts"
 import { hasHookFiles, hookFolder } from "../hook/files.ts"
 import { type Activity, activityNow, type DocumentationActivity } from "../operations/activity.ts"
+import type { App } from "../operations/app.ts"
+import { findOwnAgents } from "../operations/coordination/identity.ts"
+import { knownRepositoryAround } from "../operations/coordination/locations.ts"
 import { count, lines } from "../operations/markdown.ts"
 import { ownCommand } from "../runtime/own-command.ts"
 import { packageVersion } from "../runtime/package-root.ts"
+import { terminalColumns } from "./columns.ts"
+import { terminalOf } from "./coordination/identity.ts"
+import { colleagueJson, colleagueLine } from "./coordination/mail-text.ts"
 import { figure } from "./documentation/indexing-work.ts"
 import { isListenerUp, listenerOf } from "./listener.ts"
 import { progressJson, progressText } from "./memory/model-follow.ts"
 import { bold, dim, green, type OutputOptions, printResult, red } from "./output.ts"
 import { withApp } from "./with-app.ts"
+
+/** Of those at work. */
+const AT_WORK_SHOWN_MAX = 10
+/** As far as the texts of the other lines stand in. */
+const AT_WORK_INDENT = "    "
 
 /** Prints the state of the database, the listener, the hook and the limits. */
 export async function statusCommand(config: Config, options: OutputOptions): Promise<void> {
@@ -25,7 +36,8 @@ export async function statusCommand(config: Config, options: OutputOptions): Pro
   const exists = existsSync(databasePath)
   const schemaVersion = exists ? schemaVersionOf(databasePath) : null
   // Opening an older database would bring it to this version's schema, and that is not ours to do here.
-  const activity = schemaVersion === SCHEMA_VERSION ? activityJson(await withApp(config, activityNow)) : null
+  const look = (app: App) => lookAround(app, config)
+  const now = schemaVersion === SCHEMA_VERSION ? await withApp(config, look) : null
   const listener = listenerOf(config)
   const status = {
     version: packageVersion(),
@@ -45,7 +57,7 @@ export async function statusCommand(config: Config, options: OutputOptions): Pro
             pid: listener.pid,
             is_up: await isListenerUp(config),
           },
-    activity,
+    activity: now && activityJson(now),
     hook: {
       is_installed: hasHookFiles(config.dataFolder),
       folder: hookFolder(config.dataFolder),
@@ -53,7 +65,29 @@ export async function statusCommand(config: Config, options: OutputOptions): Pro
     },
     limits: config.rates,
   }
-  printResult(options, status, () => statusText(status))
+  printResult(options, status, () => statusText(status, now === null ? [] : atWorkRows(now)))
+}
+
+/** What is going on, with whose agents those at the terminal are. */
+interface Look extends Activity {
+  ownIds: ReadonlySet<number>
+  nowMs: number
+}
+
+async function lookAround(app: App, { workingFolder }: Config): Promise<Look> {
+  const repository = await knownRepositoryAround(app, workingFolder)
+  const own = await findOwnAgents(app, { ...terminalOf(app), agentName: undefined }, repository)
+  return { ...(await activityNow(app)), ownIds: new Set(own.map(({ id }) => id)), nowMs: app.now() }
+}
+
+/** Returns who is at work: where, on what, with what unread; of many the first. */
+function atWorkRows({ atWork, ownIds, nowMs }: Look): string[] {
+  const isWide = new Set(atWork.map(({ project }) => project.id)).size > 1
+  const listing = { ownIds, isWide, nowMs, columns: terminalColumns() - AT_WORK_INDENT.length }
+  const left = atWork.length - AT_WORK_SHOWN_MAX
+  const rows = atWork.slice(0, AT_WORK_SHOWN_MAX).flatMap((one) => colleagueLine(one, listing).split("\n"))
+  const more = left > 0 ? [dim(`and ${left} more: ${ownCommand()} agents`)] : []
+  return [...rows, ...more].map((row) => AT_WORK_INDENT + row)
 }
 
 /** Returns what the settings of the project around the working folder weaken, a sentence each. */
@@ -62,13 +96,14 @@ async function weakenedSettings({ userConfigPath, workingFolder }: Config): Prom
   return readHookSettings(userConfigPath, tree?.rootPath).weakenings
 }
 
-function activityJson({ models, documentation, ...activity }: Activity) {
+function activityJson({ models, documentation, ...activity }: Look) {
   const { active, activeProgress, building, buildingProgress } = models
   return {
     server_processes: activity.serverProcesses,
     repositories: activity.repositories,
     active_agents: activity.activeAgents,
     active_reservations: activity.activeReservations,
+    at_work: activity.atWork.map((one) => colleagueJson(one, activity.ownIds, activity.nowMs)),
     embedding: {
       active: modelJson(active, activeProgress),
       building: building && buildingProgress ? modelJson(building, buildingProgress) : null,
@@ -93,7 +128,7 @@ interface Status {
   limits: Config["rates"]
 }
 
-function statusText(status: Status): string {
+function statusText(status: Status, atWork: readonly string[]): string {
   const { activity, hook, limits } = status
   const line = (isGood: boolean, name: string, text: string) =>
     `${isGood ? green("✓") : dim("-")} ${name.padEnd(13)} ${text}`
@@ -106,10 +141,11 @@ function statusText(status: Status): string {
       : lines(
           line(activity.server_processes > 0, "Servers", count(activity.server_processes, "live session")),
           line(
-            activity.active_agents > 0,
+            activity.at_work.length > 0,
             "Agents",
-            `${activity.active_agents} active in the last 30 minutes`,
+            activity.at_work.length === 0 ? "none at work" : `${activity.at_work.length} at work`,
           ),
+          ...atWork,
           line(
             activity.active_reservations > 0,
             "Reservations",

@@ -78,6 +78,8 @@ export const ACTION_ITEMS_SHOWN_MAX = 30
 export const ISSUES_SHOWN_MAX = 10
 /** Of the requests for overrides, the latest. */
 export const OVERRIDES_SHOWN_MAX = 100
+/** Of the messages around the one that is read at the command line. */
+export const THREAD_NEIGHBOURS_SHOWN_MAX = 6
 /** Of a message that was found, and of a message's attachments as JSON. */
 export const MESSAGE_EXCERPT_CHARS_MAX = 240
 export const ATTACHMENTS_SHOWN_CHARS_MAX = 2_000

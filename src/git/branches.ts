@@ -73,6 +73,11 @@ export function headCommit(gitFolder: string): Promise<string | undefined> {
   return runGit(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { gitFolder })
 }
 
+/** Returns the branch that a work tree stands on; null where HEAD names none, and where git cannot tell. */
+export async function currentBranch(workTree: string): Promise<string | null> {
+  return (await runGit(["symbolic-ref", "--quiet", "--short", "HEAD"], { folder: workTree })) ?? null
+}
+
 /** Whether a text can be a branch's short name: the rules of `git check-ref-format --branch`. */
 export function isBranchName(name: string): boolean {
   if (name === "" || name === "HEAD" || name.startsWith("-") || name.endsWith(".")) return false

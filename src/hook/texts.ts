@@ -69,7 +69,7 @@ function offers(
   const isNeighbour = claimant === undefined || reservation.projectId === claimant.project.id
   const message = isNeighbour
     ? `- message the holder: send-message to agent id ${reservation.agentId} in project id ${reservation.projectId}`
-    : "- ask your user to speak to the holder, who works in another project"
+    : `- ask your user to write to the holder, who works in another project: ${ownCommand()} send ${reservation.agentName} "..."`
   const lastMs = Math.max(...conflicts.map((conflict) => conflict.reservation.expiresAtMs))
   return [
     message,

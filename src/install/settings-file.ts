@@ -111,6 +111,9 @@ export function deleteFile(snapshot: Snapshot): void {
   rmSync(snapshot.path)
 }
 
+/** Stands in the name of a copy after that of the file. */
+export const COPY_MARK = ".signalbox.bak"
+
 /**
  * Keeps a copy of a file beside it and returns its path. A copy that is there already and differs is
  * an earlier one and stays; the new one gets a number then.
@@ -118,7 +121,7 @@ export function deleteFile(snapshot: Snapshot): void {
 export function keepBackup(snapshot: Snapshot): string {
   const bytes = snapshot.bytes ?? Buffer.alloc(0)
   for (let number = 1; ; number += 1) {
-    const path = `${snapshot.path}.signalbox.bak${number === 1 ? "" : number}`
+    const path = `${snapshot.path}${COPY_MARK}${number === 1 ? "" : number}`
     if (!existsSync(path)) {
       writeFileSync(path, bytes, { mode: snapshot.mode, flag: "wx" })
       chmodSync(path, snapshot.mode)

@@ -13,6 +13,7 @@ import { countBranchFiles } from "../store/documentation/documents.ts"
 import { findProjectByKey, listProjectKeys } from "../store/projects.ts"
 import { findRepositoryById, listRepositories } from "../store/repositories.ts"
 import type { App } from "./app.ts"
+import { allProjects, type Colleague, listColleagues } from "./coordination/colleagues.ts"
 import { type ModelState, modelState } from "./embedding/models.ts"
 import { livingProcesses } from "./processes.ts"
 
@@ -21,6 +22,8 @@ export interface Activity {
   repositories: number
   activeAgents: number
   activeReservations: number
+  /** Who is at work, the active first. */
+  atWork: readonly Colleague[]
   models: ModelState
   documentation: DocumentationActivity
 }
@@ -48,6 +51,7 @@ export async function activityNow(app: App): Promise<Activity> {
     repositories: repositories.length,
     activeAgents: await countActiveAgents(app, nowMs),
     activeReservations,
+    atWork: await listColleagues(app, await allProjects(app), { includesGone: false }),
     models: await modelState(app.db),
     documentation: await documentationNow(app, nowMs),
   }

@@ -34,11 +34,18 @@ export function leaveProcesses(app: App, id: number): Promise<void> {
 }
 
 /** Returns the pids of the server processes that live. */
-export async function livingProcesses({ db, markOf }: App): Promise<number[]> {
+export async function livingProcesses(app: App): Promise<number[]> {
+  return (await listLiving(app)).map(({ pid }) => pid)
+}
+
+/** Returns the sessions that the server processes which live serve. */
+export async function livingSessions(app: App): Promise<Set<string>> {
+  return new Set((await listLiving(app)).map(({ session }) => session))
+}
+
+async function listLiving({ db, markOf }: App) {
   const listed = await listProcesses(db)
-  return listed
-    .filter(({ pid, identityMark }) => isSameProcess(markOf(pid), identityMark))
-    .map(({ pid }) => pid)
+  return listed.filter(({ pid, identityMark }) => isSameProcess(markOf(pid), identityMark))
 }
 
 /** Removes the processes that have died without leaving. */

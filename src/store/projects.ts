@@ -11,6 +11,10 @@ export const projectStatements = {
     SELECT p.id, p.key, p.created_at_ms
     FROM project_repositories l JOIN projects p ON p.id = l.project_id JOIN agents a ON a.project_id = p.id
     WHERE l.repository_id = ? ORDER BY a.last_active_at_ms DESC, p.id LIMIT 1`,
+  ofRepository: `
+    SELECT p.id, p.key, p.created_at_ms FROM project_repositories l JOIN projects p ON p.id = l.project_id
+    WHERE l.repository_id = ? ORDER BY p.id`,
+  listAll: "SELECT id, key, created_at_ms FROM projects ORDER BY id LIMIT ?",
   listKeys: "SELECT key FROM projects WHERE substr(key, 1, length(?)) = ? ORDER BY key LIMIT ?",
   insert: "INSERT INTO projects (key, created_at_ms) VALUES (?, ?) RETURNING id, key, created_at_ms",
   listRepositoryIds:
@@ -34,6 +38,16 @@ export async function findProjectByKey(db: Queries, key: string): Promise<Projec
 export async function findProjectById(db: Queries, id: number): Promise<Project | undefined> {
   const row = await db.get<ProjectRow>(projectStatements.findById, [id])
   return row && toProject(row)
+}
+
+/** Returns the projects whose agents work in a repository, the oldest first. */
+export async function listProjectsOfRepository(db: Queries, repositoryId: number): Promise<Project[]> {
+  return (await db.all<ProjectRow>(projectStatements.ofRepository, [repositoryId])).map(toProject)
+}
+
+/** Returns all projects, the oldest first, at most `limit`. */
+export async function listProjects(db: Queries, limit: number): Promise<Project[]> {
+  return (await db.all<ProjectRow>(projectStatements.listAll, [limit])).map(toProject)
 }
 
 /** Returns the keys that begin with `prefix`, in order, at most `limit`. */

@@ -4,6 +4,7 @@ import BetterSqlite3 from "better-sqlite3"
 import { expect, test } from "vitest"
 import { openAppAlone } from "../../src/app.ts"
 import { reserveCommand } from "../../src/commands/coordination/reserve.ts"
+import { sendCommand } from "../../src/commands/coordination/send.ts"
 import { addRepositoryCommand } from "../../src/commands/documentation/repos.ts"
 import { statusCommand } from "../../src/commands/status.ts"
 import { RATES_DEFAULT } from "../../src/config/limits.ts"
@@ -65,8 +66,36 @@ test("status counts the live servers, the active agents and the reservations tha
   })
   const { out } = await run(() => statusCommand(configIn(where), {}))
   expect(out).toContain("1 live session")
-  expect(out).toContain("2 active in the last 30 minutes")
+  expect(out).toContain("2 at work")
   expect(out).toContain("1 in 1 repository")
+})
+
+test("status names who is at work, in which work tree, on what, with what unread", async () => {
+  const where = presentWorld()
+  const app = await server(where, "one")
+  const { id, projectId } = await agentOf(app, "BlueLake")
+  await app.db.run("UPDATE agents SET task_description = 'the login form' WHERE id = ?", [id])
+  await run(() => sendCommand(configIn(where), "BlueLake", ["hello"], { urgent: true }))
+  expect(await status(where)).toMatchObject({
+    activity: {
+      at_work: expect.arrayContaining([
+        expect.objectContaining({
+          name: "BlueLake",
+          is_you: false,
+          project_id: projectId,
+          work_tree: where.repositoryPath,
+          branch: "main",
+          task: "the login form",
+          unread: 1,
+          urgent_unread: 1,
+        }),
+        expect.objectContaining({ is_person: true, is_you: true, unread: 0 }),
+      ]),
+    },
+  })
+  const { out } = await run(() => statusCommand(configIn(where), {}))
+  expect(out).toContain(`BlueLake in ${where.repositoryPath} on main\n`)
+  expect(out).toMatch(/BlueLake.*\n +the login form\n +1 unread, 1 urgent\n/)
 })
 
 test("status shows what documentation is searched, and what is being read", async () => {

@@ -97,7 +97,7 @@ describe("a refusal", () => {
 
   test("offers mail only where mail arrives", () => {
     expect(block([conflict("a.ts", { projectId: 4 })])).not.toContain("send-message")
-    expect(block([conflict("a.ts", { projectId: 4 })])).toContain("- ask your user to speak to the holder")
+    expect(block([conflict("a.ts", { projectId: 4 })])).toContain("- ask your user to write to the holder")
   })
 
   test("without guidance is the facts alone, without overrides has one offer fewer", () => {

@@ -1,9 +1,10 @@
 /** `signalbox install` and `uninstall` as commands: which clients, where, and what is printed. */
 
-import { existsSync, mkdirSync, statSync } from "node:fs"
+import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { afterEach, expect, test, vi } from "vitest"
 import { installCommand, uninstallCommand } from "../../src/commands/install.ts"
+import { nextSteps } from "../../src/commands/welcome.ts"
 import { type Config, readConfig } from "../../src/config/config.ts"
 import { packageFile } from "../../src/runtime/package-root.ts"
 import { createMachine, type TestMachine } from "./support.ts"
@@ -96,6 +97,35 @@ test("one scope can be uninstalled alone", async () => {
   await uninstallCommand(config, [], { scope: "project" }, machine.machine)
   expect(existsSync(join(machine.project, ".cursor"))).toBe(false)
   expect(existsSync(join(machine.home, ".cursor"))).toBe(true)
+})
+
+test("uninstall speaks of copies of changed files only where there are some", async () => {
+  const { machine, config, printed } = createUser()
+  const here = { hook: false }
+  await installCommand(config, ["cursor"], here, machine.machine)
+  printed()
+  await uninstallCommand(config, [], {}, machine.machine)
+  const none = printed()
+  expect(none).toContain(`Your data stays in ${config.dataFolder}`)
+  expect(none).not.toContain("Copies")
+  mkdirSync(join(machine.home, ".cursor"), { recursive: true })
+  writeFileSync(join(machine.home, ".cursor", "mcp.json"), '{"mcpServers": {}}')
+  await installCommand(config, ["cursor"], here, machine.machine)
+  await uninstallCommand(config, [], {}, machine.machine)
+  expect(printed()).toContain("Copies of changed files stay beside them (*.signalbox.bak).")
+})
+
+test("what signalbox shows on a terminal tells how to install it until it is, and then where it is", async () => {
+  const { machine, config } = createUser()
+  vi.stubEnv("SIGNALBOX_LOG", "silent")
+  const before = await nextSteps(config)
+  expect(before).toContain("Give it to the coding agents")
+  expect(before).toContain("mcpServers")
+  await installCommand(config, ["cursor", "kiro"], { hook: false }, machine.machine)
+  const after = await nextSteps(config)
+  expect(after).toContain("✓ Installed in Cursor, Kiro")
+  expect(after).toContain("Nobody is at work.")
+  for (const gone of ["Give it", "mcpServers", "--dry-run"]) expect(after).not.toContain(gone)
 })
 
 test("a dry run prints a line for each file, with --diff the difference too, and says that nothing was written", async () => {

@@ -227,12 +227,17 @@ function conflictText(
     `nothing was reserved: ${countFound(conflicts.length, conflicts.length, "conflict")} with other agents' reservations`,
     ...shownOnes,
     more > 0 ? `  and ${conflicts.length < CONFLICTS_FOUND_MAX ? more : `at least ${more}`} more` : null,
-    `Wait until ${isoTime(lastMs)}, work on other files, or write to the holder.`,
+    `Wait until ${isoTime(lastMs)}, work on other files, or write to the holder: ${writeTo(conflicts)}`,
     canShare ? "All holders share: `--mode shared` lets you in." : null,
     overridable === null
       ? null
       : `Only in an emergency: ${ownCommand()} override ${overridable} --reason "<why>"`,
   )
+}
+
+/** Returns the command that writes to the first holder. */
+function writeTo([first]: readonly { reservation: Reservation }[]): string {
+  return `${ownCommand()} send ${first?.reservation.agentName ?? "<agent>"} "..."`
 }
 
 /** Returns who holds what stands in the way, such as `BlueLake holds src/** (exclusive, 5 min left)`. */
@@ -276,7 +281,8 @@ function whyNotReleased(config: Config, { target, coveredBy, others }: NotReleas
     return `${path} was not released: you hold it as part of ${pattern}. Release that: ${ownCommand()} release ${typedHere(config, target.rootPath, own.pathPattern)}.`
   }
   const [other] = others
-  if (other !== undefined) return `${path} was not released, it is not yours: ${holding(other, nowMs)}.`
+  if (other !== undefined)
+    return `${path} was not released, it is not yours: ${holding(other, nowMs)}. Write to the holder: ${writeTo(others)}`
   return `${path} was not released: nobody has reserved it. \`${ownCommand()} reservations\` shows what is held.`
 }
 

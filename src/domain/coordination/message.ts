@@ -89,3 +89,18 @@ export function firstAckAt(recipients: readonly Recipient[]): number | null {
   const times = recipients.flatMap((recipient) => (recipient.ackedAtMs === null ? [] : [recipient.ackedAtMs]))
   return times.length === 0 ? null : Math.min(...times)
 }
+
+const SUBJECT_MADE_CHARS_MAX = 80
+
+/** Returns a subject for a text: its first line that is not blank, without Markdown's marks before it, at most 80 characters. */
+export function subjectOf(text: string): string {
+  const first = text.split(/\r?\n/).find((line) => line.trim() !== "") ?? ""
+  const line = first.trim().replace(/\s+/g, " ")
+  const subject = line.replace(/^(?:#{1,6}|[-*+>]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?/, "")
+  const characters = [...subject]
+  if (characters.length <= SUBJECT_MADE_CHARS_MAX) return subject
+  const cut = characters.slice(0, SUBJECT_MADE_CHARS_MAX - 1).join("")
+  // Between words, unless that would leave little.
+  const end = cut.lastIndexOf(" ")
+  return `${end > SUBJECT_MADE_CHARS_MAX / 2 ? cut.slice(0, end) : cut}…`
+}

@@ -6,6 +6,7 @@ import { type Agent, isNotifier, NOTIFIER_NAME } from "../../domain/coordination
 import { type Message, type Recipient, replySubject } from "../../domain/coordination/message.ts"
 import { oneLine } from "../../domain/foreign-text/markdown.ts"
 import { AppError, invalid } from "../../errors.ts"
+import { ownCommand } from "../../runtime/own-command.ts"
 import { recordActivity } from "../../store/coordination/activity.ts"
 import { listRecipients, markAcknowledged, markRead } from "../../store/coordination/messages.ts"
 import { requireAgent } from "../admission.ts"
@@ -51,7 +52,7 @@ export const ackMessage = defineOperation({
  * Records the first acknowledgment; the same again changes nothing. All or nothing: if the response
  * cannot be delivered, the message stays unacknowledged.
  */
-async function acknowledge(
+export async function acknowledge(
   context: ActorContext,
   input: { message_id: number; response_text?: string | undefined },
 ) {
@@ -63,7 +64,7 @@ async function acknowledge(
       const message = await requireMessage(tx, project, input.message_id)
       await requireParticipant(tx, project, actor, message)
       const own = ownCopy(await listRecipients(tx, message.id), actor)
-      if (own === undefined) throw notAddressed(message, actor)
+      if (own === undefined) throw notAddressed(context, message)
       if (own.ackedAtMs !== null) return { message, ackedAtMs: own.ackedAtMs, isFirst: false }
       const sender = await requireAgent(tx, project, message.senderId)
       const text = input.response_text
@@ -77,9 +78,13 @@ async function acknowledge(
   return { agent: actor, ...outcome, response, isResponseUnsent }
 }
 
-function notAddressed(message: Message, agent: Agent): AppError {
-  const text = `message ${message.id} was not sent to ${agent.name}, so there is nothing to acknowledge`
-  return new AppError("refused", text, { hint: "Call fetch-inbox to see what was." })
+function notAddressed({ caller, actor }: ActorContext, message: Message): AppError {
+  const text = `message ${message.id} was not sent to ${actor.name}, so there is nothing to acknowledge`
+  const hint =
+    caller.surface === "command line"
+      ? `\`${ownCommand()} inbox\` lists what was.`
+      : "Call fetch-inbox to see what was."
+  return new AppError("refused", text, { hint })
 }
 
 async function record(tx: Queries, context: ActorContext, sender: Agent, message: Message, own: Recipient) {

@@ -20,7 +20,12 @@ import { rateLimited } from "../rate-limits.ts"
 import { areAcquainted } from "./acquaintance.ts"
 import { type Delivered, type Draft, notify, writeMessage } from "./writing.ts"
 
-/** A refusal names one recipient, why, and the next step. */
+/** Why one recipient does not get a message, with the next step. */
+interface Refusal {
+  recipient: Agent
+  reason: string
+}
+
 type Delivery = { delivered: Delivered } | { refusals: string[] }
 
 /**
@@ -28,20 +33,59 @@ type Delivery = { delivered: Delivered } | { refusals: string[] }
  * kept, which is why refusals are returned and not thrown: see `requireDelivered`.
  */
 export async function deliver(tx: Queries, context: ProjectContext, draft: Draft): Promise<Delivery> {
-  const { app, project, nowMs } = context
   await requireSendAllowance(tx, context, draft.sender)
   const thread = await findWritableThread(tx, context, draft)
-  const refusals: string[] = []
-  for (const recipient of draft.recipients.keys()) {
-    const refusal = await refusalOf(tx, context, draft, recipient, thread)
-    if (refusal !== null) refusals.push(refusal)
-  }
-  if (refusals.length > 0) return { refusals }
+  const refusals = await listRefusals(tx, context, draft, thread)
+  if (refusals.length > 0) return { refusals: refusals.map(({ reason }) => reason) }
+  return { delivered: await write(tx, context, draft, thread) }
+}
+
+/**
+ * Delivers a message to those of its recipients that accept it, and returns who does not; nothing is written when
+ * nobody does. For what is meant for all who can be reached, where no single one matters to the others.
+ */
+export async function deliverWhereAccepted(
+  tx: Queries,
+  context: ProjectContext,
+  draft: Draft,
+): Promise<{ delivered: Delivered | undefined; recipients: Agent[]; refusals: Refusal[] }> {
+  await requireSendAllowance(tx, context, draft.sender)
+  const thread = await findWritableThread(tx, context, draft)
+  const refusals = await listRefusals(tx, context, draft, thread)
+  const refused = new Set(refusals.map(({ recipient }) => recipient.id))
+  const accepting = [...draft.recipients].filter(([{ id }]) => !refused.has(id))
+  const recipients = accepting.map(([agent]) => agent)
+  if (recipients.length === 0) return { delivered: undefined, recipients, refusals }
+  const reduced = { ...draft, recipients: new Map(accepting) }
+  return { delivered: await write(tx, context, reduced, thread), recipients, refusals }
+}
+
+async function write(
+  tx: Queries,
+  context: ProjectContext,
+  draft: Draft,
+  thread: Thread | undefined,
+): Promise<Delivered> {
+  const { app, project, nowMs } = context
   const delivered = await writeMessage(tx, context, draft, thread)
   await app.search.putMessage(tx, { id: delivered.messageId, subject: draft.subject, body: draft.bodyMd })
   const activity = { projectId: project.id, agentId: draft.sender.id, messageId: delivered.messageId }
   await recordActivity(tx, { ...activity, kind: "message_sent" }, nowMs)
-  return { delivered }
+  return delivered
+}
+
+async function listRefusals(
+  tx: Queries,
+  context: ProjectContext,
+  draft: Draft,
+  thread: Thread | undefined,
+): Promise<Refusal[]> {
+  const refusals: Refusal[] = []
+  for (const recipient of draft.recipients.keys()) {
+    const reason = await refusalOf(tx, context, draft, recipient, thread)
+    if (reason !== null) refusals.push({ recipient, reason })
+  }
+  return refusals
 }
 
 /** Returns what was delivered, or fails with `refused` and every refusal. */
@@ -101,6 +145,8 @@ async function refusalOf(
     case "closed":
       return `${recipient.name} does not accept messages from you. Continue without ${recipient.name}.`
     case "needs_approval":
+      if (isTyped(context))
+        return `${recipient.name} accepts messages from approved contacts only, until it has written to you first.`
       return `${recipient.name} accepts messages from approved contacts only. Call request-contact for ${recipient.name} first.`
     case "if_acquainted":
       if (await areAcquainted(tx, sender, recipient, context.nowMs)) return null
@@ -117,11 +163,20 @@ async function fileRequest(
 ): Promise<string> {
   const before = await findContact(tx, draft.sender.id, recipient.id)
   if (before?.status === "denied") {
+    if (isTyped(context)) return `${recipient.name} does not want to be written to by you.`
     return `${recipient.name} has denied your contact request ${before.id}. Call request-contact only if your reason is a new one.`
   }
   const isPending = before?.status === "pending"
   const id = isPending ? before.id : await requestContact(tx, context, draft.sender, recipient, draft.subject)
-  return `${recipient.name} has to approve you as a contact first; contact request ${id} is pending for that. Send again when list-contacts shows it approved.`
+  const next = isTyped(context)
+    ? `Send again when ${recipient.name} has approved it, or has written to you.`
+    : "Send again when list-contacts shows it approved."
+  return `${recipient.name} has to approve you as a contact first; contact request ${id} is pending for that. ${next}`
+}
+
+/** Whether somebody types at the command line, which has no tools to call. */
+function isTyped({ caller }: ProjectContext): boolean {
+  return caller.surface === "command line"
 }
 
 /** Files a pending contact request and notifies the recipient; returns its id. */

@@ -5,8 +5,8 @@
 
 import type { Queries } from "../../db/database.ts"
 import { type Agent, closestName, isNotifier, PERSON_PROGRAM } from "../../domain/coordination/agent.ts"
-import { echoed } from "../../domain/foreign-text/markdown.ts"
-import type { Repository } from "../../domain/project.ts"
+import { echoed, inQuotes, named } from "../../domain/foreign-text/markdown.ts"
+import type { Project, Repository } from "../../domain/project.ts"
 import { AppError, assert, invalid } from "../../errors.ts"
 import {
   findAgentInRepository,
@@ -110,23 +110,56 @@ export async function agentsAround(app: App, { clues }: Terminal): Promise<reado
   return [...bySession.agents, ...byProcess.agents]
 }
 
+/**
+ * Returns who writes mail in a project, making the person's agent there where there is none yet; `repository` is what
+ * a new one works in. Fails with `refused` for an agent of another project, and for a session that has none.
+ */
+export async function requireWriter(
+  context: CallContext,
+  terminal: Terminal,
+  project: Project,
+  repository: Repository | undefined,
+): Promise<Agent> {
+  const { app } = context
+  const { agentName, clues, person } = terminal
+  const around = await repositoryAround(app, app.config.workingFolder)
+  const holder = await findHolder(app, clues, around, "beside")
+  const isAgents = agentName !== undefined || holder.agents.length > 0 || holder.session !== undefined
+  const own = isAgents
+    ? await findOwnAgents(app, terminal, around)
+    : await listAgentsOfSession(app.db, person.session)
+  const writer = own.find(({ projectId }) => projectId === project.id)
+  if (writer !== undefined) return writer
+  if (!isAgents) return registerPerson(context, person, project.key, repository)
+  const [agent] = own
+  throw new AppError(
+    "refused",
+    agent === undefined
+      ? "this session has no agent yet, so nobody could answer"
+      : `${agent.name} is in another project than ${named(project.key)}, and mail stays within one`,
+    { hint: `Call macro-start-session with project_key ${inQuotes(project.key)} first.` },
+  )
+}
+
 /** Registers the person: among those that work on the same code, or as the first one there. */
 async function registerPerson(
   context: CallContext,
   { session, nameHint }: Terminal["person"],
   projectKey: string | undefined,
-  repository: Repository,
+  repository: Repository | undefined,
 ): Promise<Agent> {
   const { app } = context
-  const homeRepository = await repositoryAround(app, app.config.workingFolder)
+  const homeRepository = repository && (await repositoryAround(app, app.config.workingFolder))
   const caller = { ...context.caller, session, homeRepository }
-  const joined = projectKey ?? (await findMostActiveProject(app.db, repository.id))?.key
+  const joined = projectKey ?? (repository && (await findMostActiveProject(app.db, repository.id))?.key)
+  const key = joined ?? repository?.rootPath
+  assert(key !== undefined, "a project or a repository is named")
   const identity = {
-    project_key: joined ?? repository.rootPath,
+    project_key: key,
     program: PERSON_PROGRAM,
     model: MODEL_OF_PEOPLE,
     name_hint: nameHint,
-    repository_id: repository.id,
+    repository_id: repository?.id,
   }
   const { agent } = await register({ ...context, caller }, identity, { reserves: true })
   return agent

@@ -49,6 +49,11 @@ export async function repositoryAround(app: App, folder: string): Promise<Reposi
   return (await workPlaceAround(app, folder))?.repository
 }
 
+/** Returns the repository around a folder if it is connected, connecting none. */
+export async function knownRepositoryAround({ db }: App, folder: string): Promise<Repository | undefined> {
+  return findRepositoryAt(db, await placeOfFolder(folder))
+}
+
 /** Returns the same together with the root of the work tree that the folder lies in. */
 export async function workPlaceAround(
   app: App,

@@ -13,6 +13,7 @@ import type { Queries } from "../../db/database.ts"
 import { type Agent, isNotifier, NOTIFIER_NAME } from "../../domain/coordination/agent.ts"
 import {
   firstAckAt,
+  type Importance,
   type Message,
   mergeRecipients,
   type Recipient,
@@ -24,6 +25,7 @@ import {
 import { echoed, oneLine } from "../../domain/foreign-text/markdown.ts"
 import type { Project } from "../../domain/project.ts"
 import { AppError } from "../../errors.ts"
+import { ownCommand } from "../../runtime/own-command.ts"
 import {
   countInbox,
   findMessage,
@@ -135,32 +137,7 @@ export const replyMessage = defineOperation({
     body_md: body(),
     ...sendOptions,
   }),
-  async run(context, input) {
-    const { app, project, actor } = context
-    const parent = await requireMessage(app.db, project, input.parent_message_id)
-    await requireParticipant(app.db, project, actor, parent)
-    if (isNotifier(parent.senderName)) {
-      throw new AppError(
-        "refused",
-        `message ${parent.id} is a notification, and ${NOTIFIER_NAME} reads no mail`,
-        {
-          hint: "Write to the agent it speaks of with send-message.",
-        },
-      )
-    }
-    const addressed = replyRecipients(actor.id, parent, await listRecipients(app.db, parent.id))
-    const draft = {
-      sender: actor,
-      threadKey: parent.threadKey,
-      parentId: parent.id,
-      subject: replySubject(parent.subject),
-      bodyMd: input.body_md,
-      importance: input.importance,
-      ackRequired: input.ack_required,
-      attachments: [],
-    }
-    return { ...(await send(context, draft, mergeRecipients(addressed.to, addressed.cc, []))), draft, parent }
-  },
+  run: reply,
   markdown: ({ messageId, threadKey, sentAtMs, draft, parent }) =>
     lines(
       "# Reply sent",
@@ -173,6 +150,36 @@ export const replyMessage = defineOperation({
       `Sent: ${isoTime(sentAtMs)}`,
     ),
 })
+
+/** Replies to a message of the actor's threads, to all or none; fails with `refused` where it is a notification. */
+export async function reply(
+  context: ActorContext,
+  input: { parent_message_id: number; body_md: string; importance: Importance; ack_required: boolean },
+) {
+  const { app, project, actor, caller } = context
+  const parent = await requireMessage(app.db, project, input.parent_message_id)
+  await requireParticipant(app.db, project, actor, parent)
+  if (isNotifier(parent.senderName)) {
+    const way = caller.surface === "command line" ? `${ownCommand()} send <agent>` : "send-message"
+    throw new AppError(
+      "refused",
+      `message ${parent.id} is a notification, and ${NOTIFIER_NAME} reads no mail`,
+      { hint: `Write to the agent it speaks of with ${way}.` },
+    )
+  }
+  const addressed = replyRecipients(actor.id, parent, await listRecipients(app.db, parent.id))
+  const draft = {
+    sender: actor,
+    threadKey: parent.threadKey,
+    parentId: parent.id,
+    subject: replySubject(parent.subject),
+    bodyMd: input.body_md,
+    importance: input.importance,
+    ackRequired: input.ack_required,
+    attachments: [],
+  }
+  return { ...(await send(context, draft, mergeRecipients(addressed.to, addressed.cc, []))), draft, parent }
+}
 
 /** Delivers a draft to agents of the project, all or none. */
 async function send(
@@ -252,16 +259,7 @@ export const readMessage = defineOperation({
   actor: "agent_name",
   description: "Show a message of yours with its text and mark it read.",
   input: z.strictObject({ agent_name: agentName(), project_id: projectId(), message_id: messageId() }),
-  async run(context, input) {
-    const { project, actor } = context
-    return inTransaction(context, `project:${project.id}`, async (tx, { nowMs }) => {
-      const message = await requireMessage(tx, project, input.message_id)
-      await requireParticipant(tx, project, actor, message)
-      await markRead(tx, message.id, actor.id, nowMs)
-      const recipients = await listRecipients(tx, message.id)
-      return { agent: actor, message, recipients, readAtMs: ownCopy(recipients, actor)?.readAtMs ?? nowMs }
-    })
-  },
+  run: read,
   markdown: ({ agent, message, recipients, readAtMs }) =>
     lines(
       `# ${oneLine(message.subject)}`,
@@ -279,6 +277,18 @@ export const readMessage = defineOperation({
       messageBody(message),
     ),
 })
+
+/** Returns a message of the actor's threads with its recipients, and marks it read. */
+export function read(context: ActorContext, input: { message_id: number }) {
+  const { project, actor } = context
+  return inTransaction(context, `project:${project.id}`, async (tx, { nowMs }) => {
+    const message = await requireMessage(tx, project, input.message_id)
+    await requireParticipant(tx, project, actor, message)
+    await markRead(tx, message.id, actor.id, nowMs)
+    const recipients = await listRecipients(tx, message.id)
+    return { agent: actor, message, recipients, readAtMs: ownCopy(recipients, actor)?.readAtMs ?? nowMs }
+  })
+}
 
 /** Returns a project's message; fails with `not_found`. */
 export async function requireMessage(db: Queries, project: Project, id: number): Promise<Message> {

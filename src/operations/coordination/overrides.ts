@@ -65,7 +65,7 @@ export async function requestOverride(
       "forbidden",
       "overrides are switched off here (hooks.preEdit.allowOverrides is false)",
       {
-        hint: "Write to the holder, wait for the expiry, or work on another file.",
+        hint: `Write to the holder (send-message, or \`${ownCommand()} send <agent>\`), wait for the expiry, or work on another file.`,
       },
     )
   }

@@ -157,7 +157,7 @@ export async function isHeldByOthers(
 }
 
 /** Whether calls over HTTP speak for a session: those of a key's own, or of a client's that they have named. */
-async function isOverHttp(db: Queries, session: string): Promise<boolean> {
+export async function isOverHttp(db: Queries, session: string): Promise<boolean> {
   if (session.startsWith(HTTP_PREFIX)) return true
   return (await listAnchors(db, session)).some((anchor) =>
     anchor.startsWith(`${SESSION_ANCHOR}${HTTP_PREFIX}`),

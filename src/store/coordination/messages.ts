@@ -37,6 +37,8 @@ export const messageStatements = {
   inbox: `
     ${INBOX} WHERE r.agent_id = ? AND ${INBOX_FILTER}
     ORDER BY CASE WHEN r.read_at_ms IS NULL THEN 0 ELSE 1 END, r.message_id DESC LIMIT ?`,
+  newest: `
+    ${INBOX} WHERE r.agent_id = ? AND (? = 0 OR r.read_at_ms IS NULL) ORDER BY r.message_id DESC LIMIT ?`,
   // Both counts are read off the inbox index alone.
   countInbox: `
     SELECT
@@ -150,6 +152,16 @@ export async function listInbox(
 ): Promise<InboxMessage[]> {
   const args = [flag(options.bodies), ...inboxArguments(filter), options.limit]
   return (await db.all<InboxRow>(messageStatements.inbox, args)).map(toInboxMessage)
+}
+
+/** Returns an agent's mail without its texts, the newest first, at most `limit`; all of it, or what is unread. */
+export async function listNewestMail(
+  db: Queries,
+  agentId: number,
+  { unreadOnly, limit }: { unreadOnly: boolean; limit: number },
+): Promise<InboxMessage[]> {
+  const args = [flag(false), agentId, flag(unreadOnly), limit]
+  return (await db.all<InboxRow>(messageStatements.newest, args)).map(toInboxMessage)
 }
 
 /** Counts what `listInbox` would return without a limit. */

@@ -7,6 +7,7 @@ import {
   type RecipientKind,
   replyRecipients,
   replySubject,
+  subjectOf,
   visibleRecipients,
 } from "../../../src/domain/coordination/message.ts"
 
@@ -161,5 +162,34 @@ describe("firstAckAt", () => {
     expect(firstAckAt([])).toBeNull()
     expect(firstAckAt([recipient(1, "to"), recipient(2, "cc")])).toBeNull()
     expect(firstAckAt([recipient(1, "to", 300), recipient(2, "cc"), recipient(3, "cc", 200)])).toBe(200)
+  })
+})
+
+describe("a subject that is made for a text", () => {
+  test.each([
+    ["Please stop.\nMore.", "Please stop."],
+    ["\n  \r\n# A  heading\t here\n", "A heading here"],
+    ["- [ ] item", "item"],
+    ["3. third", "third"],
+    ["#hash tag", "#hash tag"],
+    ["###", "###"],
+    ["a".repeat(80), "a".repeat(80)],
+    ["a".repeat(81), `${"a".repeat(79)}…`],
+    [`${"word ".repeat(15)}and longer`, `${"word ".repeat(15)}and…`],
+  ])("of %j is %j", (text, subject) => {
+    expect(subjectOf(text)).toBe(subject)
+  })
+
+  test("is one that a message may have, whatever the text", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: "binary" }).filter((text) => /\S/.test(text) && !text.includes("\0")),
+        (text) => {
+          const subject = subjectOf(text)
+          expect(subject).toMatch(/\S/)
+          expect([...subject].length).toBeLessThanOrEqual(80)
+        },
+      ),
+    )
   })
 })
