@@ -3,7 +3,7 @@
 /** What is narrower is no width that anybody reads. */
 const COLUMNS_MIN = 40
 
-/** Returns how many columns what is printed may take up: any number where no terminal is, so that nothing is cut there. */
+/** Returns how many columns what is printed may take up; Infinity where no terminal is, so that nothing is cut there. */
 export function terminalColumns({ columns }: { columns?: number } = process.stdout): number {
   return columns ? Math.max(COLUMNS_MIN, columns) : Number.POSITIVE_INFINITY
 }
