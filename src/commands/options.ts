@@ -1,7 +1,8 @@
 /** What the definitions of commands have in common. */
 
-import { Option } from "commander"
+import { InvalidArgumentError, Option } from "commander"
 import type { Config } from "../config/config.ts"
+import { ownCommand } from "../runtime/own-command.ts"
 
 /** Reads the configuration when a command is called. */
 export type ReadConfig = () => Config
@@ -12,4 +13,13 @@ export function several(flags: string, description: string): Option {
     ...(before ?? []),
     value,
   ])
+}
+
+/** Returns a reader of ids, as they are or as lists show them, such as `#7`; it names the command which lists them. */
+export function wholeNumber(listing: string): (value: string) => number {
+  return (value) => {
+    const digits = value.replace(/^#/, "")
+    if (/^[1-9]\d{0,14}$/.test(digits)) return Number(digits)
+    throw new InvalidArgumentError(`See \`${ownCommand()} ${listing}\` for the ids.`)
+  }
 }

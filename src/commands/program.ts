@@ -5,8 +5,6 @@ import { type Config, readConfig } from "../config/config.ts"
 import { PORT_MAX } from "../config/limits.ts"
 import { ENVIRONMENTS, PLANS, type Plan, planNamed } from "../domain/api-key.ts"
 import { closestName } from "../domain/coordination/agent.ts"
-import { OVERRIDE_STATUSES } from "../domain/coordination/override.ts"
-import type { ReservationMode } from "../domain/coordination/reservation.ts"
 import { echoed } from "../domain/foreign-text/markdown.ts"
 import { visible } from "../domain/foreign-text/visible.ts"
 import { AppError } from "../errors.ts"
@@ -16,10 +14,16 @@ import { hasClient } from "../runtime/input.ts"
 import { ownCommand } from "../runtime/own-command.ts"
 import { packageVersion } from "../runtime/package-root.ts"
 import type { CommandShape, Shell } from "./completion.ts"
-import { addMailCommands } from "./coordination/program.ts"
+import {
+  addMailCommands,
+  addOverrideCommands,
+  addReservationCommands,
+  OVERRIDE_REQUEST,
+} from "./coordination/program.ts"
 import { addDocumentationCommands } from "./documentation/program.ts"
 import { EXIT_CODES, EXIT_DONE, EXIT_WRONG_USE } from "./exit-codes.ts"
 import { addMemoryCommands, addModelCommands } from "./memory/program.ts"
+import { wholeNumber } from "./options.ts"
 
 interface ServerOptions {
   toolsets?: string[]
@@ -35,15 +39,12 @@ interface GlobalOptions {
 /** Reads the configuration, of the named environment if one is, when a command is called. */
 type ReadConfig = (environment?: string) => Config
 
-const MODES: readonly ReservationMode[] = ["shared", "exclusive"]
 const SHELLS: readonly Shell[] = ["bash", "zsh", "fish"]
 /** What `install` knows: the coding agents, and git's own hooks. */
 const INSTALLABLE = [...CLIENT_NAMES, "git"]
 const SCOPES = ["user", "project"]
 /** Options of the program that every command heeds. */
 const GLOBAL_FLAGS = ["--db"]
-/** The command below `override` that is meant when none is named. */
-const OVERRIDE_REQUEST = "request"
 
 /** A command whose errors have the form of all others: what is wrong, and what to do. */
 class ToldCommand extends Command {
@@ -185,86 +186,6 @@ function addStateCommands(program: Command, config: ReadConfig): void {
     .action(async (options) => (await import("./demo.ts")).demo(options))
 }
 
-function addReservationCommands(program: Command, config: ReadConfig): void {
-  const mode = (description: string) => new Option("--mode <mode>", description).choices(MODES)
-  const agent = () => new Option("--agent <name>", "agent to act for (default: that of the session, or you)")
-  program
-    .command("reserve")
-    .description("reserve files, folders or globs, all or none")
-    .argument("<path...>", "relative to the current folder; a folder stands for everything below it")
-    .addOption(mode("exclusive, or shared with other shared reservations").default("exclusive"))
-    .option("--duration <time>", "such as 90s, 30m, 4h or 2h30m, at most 8h", "1h")
-    .option("--reason <text>", "why, for the others")
-    .addOption(agent())
-    .option("--json", "print JSON")
-    .action(async (paths: string[], options) =>
-      (await import("./coordination/reserve.ts")).reserveCommand(config(), paths, options),
-    )
-  program
-    .command("reservations")
-    .description("list what is reserved in this repository")
-    .option("--agent <name>", "only those of this agent")
-    .addOption(mode("only those of this mode"))
-    .option("--refresh", "look anew instead of showing what was known in the last 10 seconds")
-    .option("--all", "in all connected repositories")
-    .option("--json", "print JSON")
-    .action(async (options) =>
-      (await import("./coordination/reservations.ts")).reservationsCommand(config(), options),
-    )
-  program
-    .command("release")
-    .description("release your reservations of these paths, or all of yours")
-    .argument("[path...]", "as they were reserved")
-    .option("--all", "everything that you hold")
-    .addOption(agent())
-    .option("--json", "print JSON")
-    .action(async (paths: string[], options) =>
-      (await import("./coordination/reserve.ts")).releaseCommand(config(), paths, options),
-    )
-  program
-    .command("cleanup")
-    .description("close expired reservations and forget dead server processes")
-    .option("--json", "print JSON")
-    .action(async (options) => (await import("./coordination/reserve.ts")).cleanupCommand(config(), options))
-}
-
-function addOverrideCommands(program: Command, config: ReadConfig): void {
-  const override = program
-    .command("override")
-    .description("take a path from its holder in an emergency: override <path> --reason <text>")
-  override
-    .command(OVERRIDE_REQUEST, { isDefault: true })
-    .description("release what others hold of a path, or ask for it where an admin has to approve")
-    .argument("<path>", "a file or folder, relative to the current folder")
-    .requiredOption("--reason <text>", "why it cannot wait; the holder is told")
-    .option("--agent <name>", "agent to act for (default: that of the session, or you)")
-    .option("--json", "print JSON")
-    .action(async (path: string, options) =>
-      (await import("./coordination/override.ts")).requestOverrideCommand(config(), path, options),
-    )
-  for (const [name, approved] of [
-    ["approve", true],
-    ["deny", false],
-  ] as const) {
-    override
-      .command(name)
-      .description(`${name} a request that waits`)
-      .argument("<id>", "as `override list` shows it", wholeNumber("override list"))
-      .option("--json", "print JSON")
-      .action(async (id: number, options) =>
-        (await import("./coordination/override.ts")).decideOverrideCommand(config(), id, approved, options),
-      )
-  }
-  override
-    .command("list")
-    .description("list the requests, the latest first")
-    .addOption(new Option("--status <status>", "only those of this status").choices(OVERRIDE_STATUSES))
-    .option("--json", "print JSON")
-    .action(async (options) =>
-      (await import("./coordination/override.ts")).listOverridesCommand(config(), options),
-    )
-}
-
 function addKeyCommands(program: Command, config: ReadConfig): void {
   const keys = program.command("keys").description("API keys of this machine's database")
   keys
@@ -374,14 +295,6 @@ function list(value: string): string[] {
     .split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "")
-}
-
-/** Returns a reader of ids that names the command which lists them. */
-function wholeNumber(listing: string): (value: string) => number {
-  return (value) => {
-    if (/^[1-9]\d{0,14}$/.test(value)) return Number(value)
-    throw new InvalidArgumentError(`See \`signalbox ${listing}\` for the ids.`)
-  }
 }
 
 function portNumber(value: string): number {

@@ -1,10 +1,14 @@
-/** The commands with which people follow agents and answer them. */
+/** The commands on agents, their mail and their reservations. */
 
-import { type Command, InvalidArgumentError } from "commander"
+import { type Command, InvalidArgumentError, Option } from "commander"
 import { INBOX_LIMIT_DEFAULT, INBOX_LIMIT_MAX } from "../../config/limits.ts"
-import { ownCommand } from "../../runtime/own-command.ts"
-import type { ReadConfig } from "../options.ts"
+import { OVERRIDE_STATUSES } from "../../domain/coordination/override.ts"
+import type { ReservationMode } from "../../domain/coordination/reservation.ts"
+import { type ReadConfig, wholeNumber } from "../options.ts"
 
+const MODES: readonly ReservationMode[] = ["shared", "exclusive"]
+/** The command below `override` that is meant when none is named. */
+export const OVERRIDE_REQUEST = "request"
 const ACTOR = "agent to act for (default: that of the session, or you)"
 const TEXT = "what to say, Markdown; - or a pipe for stdin, nothing at a terminal for your editor"
 
@@ -28,7 +32,7 @@ export function addMailCommands(program: Command, config: ReadConfig): void {
   program
     .command("read")
     .description("show a message of yours with its thread, and mark it read")
-    .argument("<id>", "as `inbox` shows it", messageId)
+    .argument("<id>", "as `inbox` shows it", wholeNumber("inbox"))
     .option("--ack", "acknowledge it, too; its sender is told")
     .option("--agent <name>", ACTOR)
     .option("--json", "print JSON")
@@ -44,7 +48,7 @@ export function addMailCommands(program: Command, config: ReadConfig): void {
     )
   withManner(program.command("reply"))
     .description("answer a message, with a copy to its other recipients")
-    .argument("<id>", "as `inbox` shows it", messageId)
+    .argument("<id>", "as `inbox` shows it", wholeNumber("inbox"))
     .argument("[text...]", TEXT)
     .action(async (id: number, words: string[], options) =>
       (await import("./send.ts")).replyCommand(config(), id, words, options),
@@ -59,13 +63,85 @@ function withManner(command: Command): Command {
     .option("--json", "print JSON")
 }
 
-function messageId(value: string): number {
-  const digits = value.replace(/^#/, "")
-  if (/^[1-9]\d{0,14}$/.test(digits)) return Number(digits)
-  throw new InvalidArgumentError(`See \`${ownCommand()} inbox\` for the ids.`)
-}
-
 function rows(value: string): number {
   if (/^\d{1,3}$/.test(value) && Number(value) >= 1 && Number(value) <= INBOX_LIMIT_MAX) return Number(value)
   throw new InvalidArgumentError(`A limit is a number, 1 to ${INBOX_LIMIT_MAX}.`)
+}
+
+/** Adds `reserve`, `reservations`, `release` and `cleanup`. */
+export function addReservationCommands(program: Command, config: ReadConfig): void {
+  const mode = (description: string) => new Option("--mode <mode>", description).choices(MODES)
+  const agent = () => new Option("--agent <name>", ACTOR)
+  program
+    .command("reserve")
+    .description("reserve files, folders or globs, all or none")
+    .argument("<path...>", "relative to the current folder; a folder stands for everything below it")
+    .addOption(mode("exclusive, or shared with other shared reservations").default("exclusive"))
+    .option("--duration <time>", "such as 90s, 30m, 4h or 2h30m, at most 8h", "1h")
+    .option("--reason <text>", "why, for the others")
+    .addOption(agent())
+    .option("--json", "print JSON")
+    .action(async (paths: string[], options) =>
+      (await import("./reserve.ts")).reserveCommand(config(), paths, options),
+    )
+  program
+    .command("reservations")
+    .description("list what is reserved in this repository")
+    .option("--agent <name>", "only those of this agent")
+    .addOption(mode("only those of this mode"))
+    .option("--refresh", "look anew instead of showing what was known in the last 10 seconds")
+    .option("--all", "in all connected repositories")
+    .option("--json", "print JSON")
+    .action(async (options) => (await import("./reservations.ts")).reservationsCommand(config(), options))
+  program
+    .command("release")
+    .description("release your reservations of these paths, or all of yours")
+    .argument("[path...]", "as they were reserved")
+    .option("--all", "everything that you hold")
+    .addOption(agent())
+    .option("--json", "print JSON")
+    .action(async (paths: string[], options) =>
+      (await import("./reserve.ts")).releaseCommand(config(), paths, options),
+    )
+  program
+    .command("cleanup")
+    .description("close expired reservations and forget dead server processes")
+    .option("--json", "print JSON")
+    .action(async (options) => (await import("./reserve.ts")).cleanupCommand(config(), options))
+}
+
+/** Adds `override` with all below it. */
+export function addOverrideCommands(program: Command, config: ReadConfig): void {
+  const override = program
+    .command("override")
+    .description("take a path from its holder in an emergency: override <path> --reason <text>")
+  override
+    .command(OVERRIDE_REQUEST, { isDefault: true })
+    .description("release what others hold of a path, or ask for it where an admin has to approve")
+    .argument("<path>", "a file or folder, relative to the current folder")
+    .requiredOption("--reason <text>", "why it cannot wait; the holder is told")
+    .option("--agent <name>", ACTOR)
+    .option("--json", "print JSON")
+    .action(async (path: string, options) =>
+      (await import("./override.ts")).requestOverrideCommand(config(), path, options),
+    )
+  for (const [name, approved] of [
+    ["approve", true],
+    ["deny", false],
+  ] as const) {
+    override
+      .command(name)
+      .description(`${name} a request that waits`)
+      .argument("<id>", "as `override list` shows it", wholeNumber("override list"))
+      .option("--json", "print JSON")
+      .action(async (id: number, options) =>
+        (await import("./override.ts")).decideOverrideCommand(config(), id, approved, options),
+      )
+  }
+  override
+    .command("list")
+    .description("list the requests, the latest first")
+    .addOption(new Option("--status <status>", "only those of this status").choices(OVERRIDE_STATUSES))
+    .option("--json", "print JSON")
+    .action(async (options) => (await import("./override.ts")).listOverridesCommand(config(), options))
 }
