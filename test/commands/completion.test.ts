@@ -38,7 +38,7 @@ describe("bash completes", () => {
     expect(offered("keys", "")).toEqual(["create", "list", "revoke"])
     expect(offered("override", "ap")).toEqual(["approve"])
     expect(offered("repos", "")).toEqual(["add", "list", "sync", "remove"])
-    expect(offered("install", "cl")).toEqual(["claude-code", "cline"])
+    expect(offered("install", "cl")).toEqual(["claude-code", "cline", "cline-editor"])
     expect(offered("completion", "")).toEqual(["bash", "zsh", "fish"])
   })
 
