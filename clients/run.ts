@@ -4,7 +4,7 @@
  * themselves reach nothing but loopback. Fails when a check does.
  */
 
-import { spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -35,16 +35,19 @@ if (namespace === undefined)
     "This machine permits no network namespaces: the clients run plainly, and could reach the network.",
   )
 const work = makeTemporaryFolder()
-process.once("SIGINT", () => {
-  discard()
-  process.exit(130)
+let running: ChildProcess | undefined
+let isInterrupted = false
+process.on("SIGINT", () => {
+  isInterrupted = true
+  running?.kill("SIGKILL")
 })
 const reports: Report[] = []
 try {
-  for (const row of rows) reports.push(await runApart(row))
+  for (const row of rows) if (!isInterrupted) reports.push(await runApart(row))
 } finally {
   discard()
 }
+if (isInterrupted) process.exit(130)
 
 console.log(`\n${tables(reports)}\n`)
 const complaints = reports.flatMap(complaintsOf)
@@ -82,9 +85,15 @@ async function runApart(row: Row): Promise<Report> {
   }
   const words = [...process.execArgv, SESSION, JSON.stringify(rowOrder), file]
   const [command = "", ...args] = [...(namespace ?? []), process.execPath, ...words]
-  const session = spawn(command, args, { stdio: ["ignore", "inherit", "inherit"], timeout: ROW_LIMIT_MS })
-  const [code] = await once(session, "exit")
-  if (existsSync(file)) return JSON.parse(readFileSync(file, "utf8")) as Report
+  // unshare waits for its child whatever it is told, but for this; the namespace ends with it.
+  const limit = { timeout: ROW_LIMIT_MS, killSignal: "SIGKILL" } as const
+  running = spawn(command, args, { stdio: ["ignore", "inherit", "inherit"], ...limit })
+  const [code] = await once(running, "exit")
+  if (existsSync(file)) {
+    const report = JSON.parse(readFileSync(file, "utf8")) as Report
+    console.log(`${report.seconds} s`)
+    return report
+  }
   const failure = `its process ended with ${code} and left no report`
   return { id: row.id, title: row.title, version: "", seconds: 0, checks: [], notes: {}, limits: {}, failure }
 }

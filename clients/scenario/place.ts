@@ -1,10 +1,11 @@
 /** A fresh home and repository for one run, and signalbox in them as its user has it. */
 
 import { execFile } from "node:child_process"
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
+import { posixQuoted } from "../../src/runtime/shell-quoting.ts"
 
 export const SIGNALBOX = fileURLToPath(new URL("../../bin/signalbox.js", import.meta.url))
 
@@ -23,6 +24,9 @@ const FILES = {
 
 /** Below the home; the launcher, the hook and what was written down of the installation lie there too. */
 const OWN_DATA = join(".local", "share", "signalbox")
+
+/** What the hook is called while payloads are kept. */
+const KEPT_HOOK = "hook.itself.sh"
 
 const OUTPUT_BYTES_MAX = 32 * 1_024 * 1_024
 
@@ -121,14 +125,18 @@ export class Place {
     return listed.filter((one) => one.path_pattern === pattern).map((one) => one.agent_name)
   }
 
-  /** Keeps what clients hand to the hook, by a `sh` in front on the PATH that looks at who is called. */
-  dumpPayloads(): void {
+  /**
+   * Has the installed hook keep what clients hand to it, and their variables, in `payloads`. An installation puts the
+   * hook itself back in place, so this is asked for before each run.
+   */
+  keepPayloads(): void {
     const folder = join(this.root, "payloads")
     mkdirSync(folder, { recursive: true })
-    const script = join(this.root, "dumping", "sh")
-    writeBelow(this.root, relative(this.root, script), dumpScript(folder))
-    chmodSync(script, 0o755)
-    this.environment.PATH = `${dirname(script)}:${this.environment.PATH}`
+    const hook = join(this.home, OWN_DATA, "hook", "hook.sh")
+    const script = keepingScript(folder)
+    if (readFileSync(hook, "utf8") === script) return
+    renameSync(hook, join(dirname(hook), KEPT_HOOK))
+    writeFileSync(hook, script)
   }
 }
 
@@ -169,15 +177,11 @@ function writeBelow(folder: string, file: string, text: string): void {
   writeFileSync(path, text)
 }
 
-function dumpScript(folder: string): string {
+function keepingScript(folder: string): string {
   return `#!/bin/sh
-case "$1" in
-  */hook.sh)
-    to='${folder}'/$(date +%s%N)-$2.$3
-    cat > "$to.json"
-    env | grep -E "SESSION|PROJECT_DIR|^(CLINE|GEMINI|COPILOT|CODEX|OPENCODE|CLAUDE|QWEN)" > "$to.env"
-    exec /bin/sh "$@" < "$to.json" ;;
-esac
-exec /bin/sh "$@"
+to=${posixQuoted(folder)}/$(date +%s%N)-$1.$2
+cat > "$to.json"
+env | grep -E "SESSION|PROJECT_DIR|^(CLINE|GEMINI|COPILOT|CODEX|OPENCODE|CLAUDE|QWEN)" > "$to.env"
+exec /bin/sh "$(dirname "$0")/${KEPT_HOOK}" "$@" < "$to.json"
 `
 }

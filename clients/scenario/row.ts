@@ -70,11 +70,10 @@ export async function withStage(
     const before = filesBelow(place.home)
     await place.signalbox("install", ...drivers.map(({ client }) => client))
     const installed = changedFiles(before, filesBelow(place.home))
-    if (order.dumps) place.dumpPayloads()
     const holder = await Holder.start(place)
     await holder.reserve("src/auth/**")
     const words = startOf(order.clients, driver.release)
-    await play(new Stage({ driver, words, place, model, holder, checks, installed }))
+    await play(new Stage({ driver, words, place, model, holder, checks, installed, dumps: order.dumps }))
     await holder.close()
   } finally {
     model.close()

@@ -47,6 +47,8 @@ export interface StageParts {
   checks: Checks
   /** What the installation wrote, by paths relative to the home. */
   installed: ReadonlyMap<string, Written>
+  /** Whether to keep what the client hands to the hook. */
+  dumps: boolean
 }
 
 export class Stage implements StageParts {
@@ -57,6 +59,7 @@ export class Stage implements StageParts {
   readonly holder: Holder
   readonly checks: Checks
   readonly installed: ReadonlyMap<string, Written>
+  readonly dumps: boolean
 
   constructor(parts: StageParts) {
     this.driver = parts.driver
@@ -66,6 +69,7 @@ export class Stage implements StageParts {
     this.holder = parts.holder
     this.checks = parts.checks
     this.installed = parts.installed
+    this.dumps = parts.dumps
   }
 
   /** Runs the client once against a script. Rejects when the client never asked the model, or the script failed. */
@@ -82,6 +86,7 @@ export class Stage implements StageParts {
 
   /** Begins a run without waiting for its end. */
   begin(label: string, script: readonly ScriptedTurn[], resumes = false): ClientRun {
+    if (this.dumps) this.place.keepPayloads()
     this.model.play(script)
     const { words, place } = this
     const command = this.driver.command({ words, place, prompt: `prompt ${label}`, resumes })
