@@ -1,5 +1,6 @@
 /** What has to be known of a client to drive it: how it is set up, started, and which of its tools edit. */
 
+import type { ClientName } from "../../src/hook/client-names.ts"
 import type { Call, ModelRequest, ScriptedTurn } from "../model/conversation.ts"
 import type { Fields } from "../model/json.ts"
 import type { SideRule } from "../model/server.ts"
@@ -35,7 +36,7 @@ export interface Driver {
   title: string
   release: ReleaseName
   /** What `signalbox install` calls it. */
-  client: string
+  client: ClientName
   /** Sets the client up as its user had it before the installation: settings with comments, nothing of ours. */
   configure(place: Place, modelUrl: string, words: readonly string[]): void | Promise<void>
   command(asked: Asked): Command

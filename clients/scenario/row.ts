@@ -94,7 +94,7 @@ export async function runRow(row: Row, order: RowOrder): Promise<Report> {
     limits: {},
   }
   await row.run(order, new Checks(report)).catch((error: Error) => {
-    report.failure = String(error.stack ?? error).slice(0, 2_000)
+    report.failure = error.message.slice(0, 2_000)
   })
   report.seconds = Math.round((performance.now() - startMs) / 1_000)
   return report
