@@ -46,7 +46,11 @@ export async function decideGit(
   }
   const { conflicts, problems, nowMs } = await checkCommit(context, commit)
   if (conflicts.length === 0) return { ...NO_OUTPUT, stderr: lines([...warnings, ...ignored, ...problems]) }
-  const guidance = { shown: settings.showGuidance, allowsOverride: settings.allowOverrides }
+  const guidance = {
+    shown: settings.showGuidance,
+    allowsOverride: settings.allowOverrides,
+    isForPerson: !isAgents,
+  }
   const blocked = blockText(conflicts, undefined, nowMs, guidance).replace("this edit", "this commit")
   const text = ignored.length === 0 ? blocked : `${blocked}\n${lines(ignored)}`
   // A person at a terminal is warned; whoever is known as an agent is held to the reservations.

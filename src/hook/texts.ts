@@ -24,14 +24,14 @@ export function blockText(
   const head = `signalbox blocked this edit: ${facts.join("\n")}`
   if (!guidance.shown) return head
   const mistaken = guidance.mayBeSelf === true ? [MAY_BE_SELF] : []
-  return [head, "You can:", ...offers(conflicts, claimant, nowMs, guidance.allowsOverride), ...mistaken].join(
-    "\n",
-  )
+  return [head, "You can:", ...offers(conflicts, claimant, nowMs, guidance), ...mistaken].join("\n")
 }
 
 interface Guidance {
   shown: boolean
   allowsOverride: boolean
+  /** Whether a person reads it, who has commands and no tools. */
+  isForPerson?: boolean
   /** Whether the holder may be the very session that edits, which nothing told. */
   mayBeSelf?: boolean
 }
@@ -61,15 +61,17 @@ function offers(
   conflicts: readonly ClaimConflict[],
   claimant: Pick<Claimant, "project"> | undefined,
   nowMs: number,
-  allowsOverride: boolean,
+  { allowsOverride, isForPerson = false }: Guidance,
 ): string[] {
   const [first] = conflicts
   if (first === undefined) return []
   const { reservation, claimed } = first
   const isNeighbour = claimant === undefined || reservation.projectId === claimant.project.id
-  const message = isNeighbour
+  const typed = `${ownCommand()} send ${reservation.agentName} "..."`
+  const byTool = isNeighbour
     ? `- message the holder: send-message to agent id ${reservation.agentId} in project id ${reservation.projectId}`
-    : `- ask your user to write to the holder, who works in another project: ${ownCommand()} send ${reservation.agentName} "..."`
+    : `- ask your user to write to the holder, who works in another project: ${typed}`
+  const message = isForPerson ? `- message the holder: ${typed}` : byTool
   const lastMs = Math.max(...conflicts.map((conflict) => conflict.reservation.expiresAtMs))
   return [
     message,

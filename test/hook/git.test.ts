@@ -167,14 +167,17 @@ describe("before a commit", () => {
     expect([exitCode, stdout]).toEqual([1, ""])
     expect(stderr).toMatch(/^signalbox blocked this commit: src\/b\.ts is reserved by Ada/)
     expect(stderr).not.toContain("this edit")
+    expect(stderr).toContain("send-message")
   })
 
-  test("of reserved files a person is warned", async () => {
+  test("of reserved files a person is warned, and named the command that writes to the holder", async () => {
     const [made, , app] = await heldByAda()
     const { exitCode, stdout, stderr } = await commitEvent(made, app, "pre-commit", ["src/b.ts"])
     expect([exitCode, stdout]).toEqual([0, ""])
     expect(stderr).toContain("src/b.ts is reserved by Ada")
     expect(stderr).not.toContain("blocked")
+    expect(stderr).toContain('signalbox send Ada "..."')
+    expect(stderr).not.toContain("send-message")
   })
 
   test("of reserved files an agent is warned where conflicts do not block", async () => {

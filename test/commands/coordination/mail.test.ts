@@ -3,6 +3,7 @@
 import { expect, test } from "vitest"
 import { personName, userName } from "../../../src/commands/coordination/identity.ts"
 import { inboxCommand, readCommand } from "../../../src/commands/coordination/inbox.ts"
+import { releaseCommand, reserveCommand } from "../../../src/commands/coordination/reserve.ts"
 import {
   aboveScissors,
   replyCommand,
@@ -326,4 +327,15 @@ test("ids are taken as they are shown, and what is none is refused", async () =>
     [["inbox", "--limit", "101"], "1 to 100"],
   ] as const)
     await expect(parse(...args)).rejects.toThrow(text)
+})
+
+test("whoever stands in the way can be written to by the command that reports name", async () => {
+  const where = presentWorld()
+  await agentOf(await server(where, "one"), "BlueLake")
+  await run(() => reserveCommand(configIn(where, as("one")), ["src"], {}))
+  const conflict = await refusal("conflict", () => reserveCommand(configIn(where), ["src/a.ts"], {}))
+  expect(conflict).toContain('or write to the holder: signalbox send BlueLake "..."')
+  const notYours = await refusal("conflict", () => releaseCommand(configIn(where), ["src"], {}))
+  expect(notYours).toContain('Write to the holder: signalbox send BlueLake "..."')
+  expect(await send(where, "BlueLake", "...")).toMatchObject({ status: "sent" })
 })
