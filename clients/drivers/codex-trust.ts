@@ -12,7 +12,7 @@ const BYPASS = "--dangerously-bypass-hook-trust"
 
 /**
  * Without trust Codex says nothing and lets every edit pass, which doctor has to tell; once its hooks are trusted
- * they work, and doctor has nothing to say of it.
+ * they work, and doctor says so.
  */
 export async function trust(stage: Stage): Promise<void> {
   const { place, holder, checks, words } = stage
@@ -26,7 +26,7 @@ export async function trust(stage: Stage): Promise<void> {
   checks.expect(
     "blocked",
     "doctor tells of hooks without trust",
-    isSilent && TELLS_OF_TRUST.test(before),
+    isSilent && /Codex[^\n]*trust/.test(before) && !isContent(before),
     before,
   )
 
@@ -37,10 +37,13 @@ export async function trust(stage: Stage): Promise<void> {
   const isBlocked = place.read(HELD).includes("= 1") && tellsOfBlock(said, holder.identity.name)
   checks.expect("blocked", "trusted hooks block without any flag", isBlocked, said)
   const after = await doctor(place)
-  checks.expect("blocked", "doctor tells nothing of trust then", !TELLS_OF_TRUST.test(after), after)
+  checks.expect("blocked", "doctor then says that they are trusted", isContent(after), after)
 }
 
-const TELLS_OF_TRUST = /codex[^\n]*\n?[^\n]*\btrust/i
+/** Whether doctor is content with Codex's trust. */
+function isContent(told: string): boolean {
+  return /^✓ .*Codex trusts its hooks$/m.test(told)
+}
 
 function withoutBypass(stage: Stage): Stage {
   const { command } = stage.driver
