@@ -1,5 +1,6 @@
 /** All rows of the table, in its order. */
 
+import { CLIENTS } from "../src/hook/clients.ts"
 import { claudeCode, claudeCodeFormer } from "./drivers/claude-code.ts"
 import { cline } from "./drivers/cline.ts"
 import { codex, codexCode, codexShell } from "./drivers/codex.ts"
@@ -15,6 +16,13 @@ const DRIVERS = [
   ...[claudeCode, claudeCodeFormer, codex, codexCode, codexShell, gemini, copilot, copilotPatches],
   ...[opencode, opencodePatches, cline, qwenCode],
 ]
+
+const DRIVEN: ReadonlySet<string> = new Set(DRIVERS.map(({ client }) => client))
+
+/** The titles of the clients that need a screen or an account; they are checked against their documentation only. */
+export const UNDRIVEN: readonly string[] = CLIENTS.filter(({ name }) => !DRIVEN.has(name)).map(
+  ({ title }) => title,
+)
 
 export const ROWS: readonly Row[] = [
   ...DRIVERS.map(clientRow),

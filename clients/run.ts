@@ -11,7 +11,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { makeTemporaryFolder, remove } from "../scripts/removal.ts"
 import { isAskedFor, type Order, readArguments, USAGE } from "./arguments.ts"
-import { ROWS, STEP_NAMES } from "./catalogue.ts"
+import { ROWS, STEP_NAMES, UNDRIVEN } from "./catalogue.ts"
 import { install } from "./installation.ts"
 import { namespaceWords } from "./namespace.ts"
 import { complaintsOf, type Report } from "./report/checks.ts"
@@ -55,7 +55,7 @@ for (const complaint of complaints) console.log(complaint)
 if (complaints.length > 0) process.exitCode = 1
 if (order.writes) {
   const day = new Date().toISOString().slice(0, 10)
-  writeFileSync(DOCUMENT, withTables(readFileSync(DOCUMENT, "utf8"), reports, day))
+  writeFileSync(DOCUMENT, withTables(readFileSync(DOCUMENT, "utf8"), reports, UNDRIVEN, day))
 }
 
 function readOrder(): Order {

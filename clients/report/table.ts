@@ -4,21 +4,25 @@ import { COLUMNS, type Column, NESTED_COLUMNS, type NestedColumn, type Report, s
 
 const isNested = ({ id }: Report) => id.startsWith("nested:")
 
-/** Returns the tables of clients and of nested clients as Markdown, each only where it has rows. */
-export function tables(reports: readonly Report[]): string {
+/**
+ * Returns the tables of clients and of nested clients as Markdown, each only where it has rows. `undriven` are the
+ * titles of clients that were checked against their documentation only; they have rows too.
+ */
+export function tables(reports: readonly Report[], undriven: readonly string[] = []): string {
   const nested = reports.filter(isNested)
   const others = reports.filter((report) => !isNested(report))
   return [
-    ...(others.length > 0 ? [table(others, COLUMNS, "Client")] : []),
-    ...(nested.length > 0 ? [table(nested, NESTED_COLUMNS, "Nested clients")] : []),
+    ...(others.length > 0 ? [table("Client", COLUMNS, others, undriven)] : []),
+    ...(nested.length > 0 ? [table("Nested clients", NESTED_COLUMNS, nested)] : []),
     ...limitsOf(reports),
   ].join("\n\n")
 }
 
 function table(
-  reports: readonly Report[],
-  columns: Readonly<Partial<Record<Column | NestedColumn, string>>>,
   heading: string,
+  columns: Readonly<Partial<Record<Column | NestedColumn, string>>>,
+  reports: readonly Report[],
+  undriven: readonly string[] = [],
 ): string {
   const ids = Object.keys(columns) as (Column | NestedColumn)[]
   const rows = reports.map((report) => [
@@ -26,7 +30,8 @@ function table(
     report.version,
     ...ids.map((column) => cellOf(report, column)),
   ])
-  return markdownTable([[heading, "version", ...Object.values(columns)], ...rows])
+  const others = undriven.map((title) => [title, "documentation only", ...ids.map(() => "-")])
+  return markdownTable([[heading, "version", ...Object.values(columns)], ...rows, ...others])
 }
 
 function cellOf(report: Report, column: Column | NestedColumn): string {

@@ -70,27 +70,40 @@ test("nested clients have a table of their own", () => {
   ])
 })
 
+test("a client that is not driven has a row that says so", () => {
+  expect(
+    tables([report({})], ["B"])
+      .split("\n")
+      .at(-1),
+  ).toMatch(/^\| B \| documentation only( \| -)+ \|$/)
+})
+
 test("cells keep a table together, whatever they hold", () => {
   expect(tables([report({ title: "a|b\nc" })])).toContain("| a\\|b c | 1.0 |")
 })
 
 test("a document gets the tables between its markers, and stays as it is elsewhere", () => {
-  const written = withTables(`before\n${START}\nof another day\n${END}\nafter\n`, [report({})], "2026-01-02")
+  const written = withTables(
+    `before\n${START}\nof another day\n${END}\nafter\n`,
+    [report({})],
+    [],
+    "2026-01-02",
+  )
   expect(written).toMatch(/^before\n/)
   expect(written).toMatch(/\nafter\n$/)
   expect(written).toContain("Run on 2026-01-02.")
   expect(written).not.toContain("of another day")
-  expect(withTables(written, [report({})], "2026-01-02")).toBe(written)
+  expect(withTables(written, [report({})], [], "2026-01-02")).toBe(written)
 })
 
 test.each([["nothing"], [START], [`${END}${START}`], [`${START}${START}${END}`], [`${START}${END}${END}`]])(
   "a document without its markers is refused: %s",
   (text) => {
-    expect(() => withTables(text, [], "2026-01-02")).toThrow("the document needs one")
+    expect(() => withTables(text, [], [], "2026-01-02")).toThrow("the document needs one")
   },
 )
 
 test("docs/clients.md has them", () => {
   const document = readFileSync(new URL("../../docs/clients.md", import.meta.url), "utf8")
-  expect(() => withTables(document, [], "2026-01-02")).not.toThrow()
+  expect(() => withTables(document, [], [], "2026-01-02")).not.toThrow()
 })
