@@ -3,6 +3,7 @@
  * it is loaded when a listener starts, never before.
  */
 
+import { serverInstructions } from "./config/instructions.ts"
 import type { HttpApp } from "./http/app.ts"
 import { createHttpApp } from "./http/app.ts"
 import { greetingRoute, makeHookPass } from "./http/hook-pass.ts"
@@ -10,7 +11,6 @@ import { productRoutes, withPublicRoutes } from "./http/index.ts"
 import { type ListenerState, startListener as listen, type Served } from "./http/listener.ts"
 import { mcpRoute } from "./http/mcp-route.ts"
 import { createMcpOverHttp } from "./mcp/http.ts"
-import { serverInstructions } from "./mcp/instructions.ts"
 import type { App } from "./operations/app.ts"
 import { startIndexingWatch } from "./operations/documentation/indexing-watch.ts"
 import { startEmbeddingWorker } from "./operations/embedding/worker.ts"

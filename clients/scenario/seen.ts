@@ -1,6 +1,6 @@
 /** What of signalbox stands in a text that reached a model. */
 
-import { serverInstructions } from "../../src/mcp/instructions.ts"
+import { serverInstructions } from "../../src/config/instructions.ts"
 import type { OfferedTool, Reading } from "../model/conversation.ts"
 
 /** What the first line of the instructions has to bring across at the least. */

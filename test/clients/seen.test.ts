@@ -3,7 +3,7 @@
 import { expect, test } from "vitest"
 import { readIdentity } from "../../clients/scenario/holder.ts"
 import { instructionsIn, sessionTold, tellsOfBlock, toolsIn } from "../../clients/scenario/seen.ts"
-import { serverInstructions } from "../../src/mcp/instructions.ts"
+import { serverInstructions } from "../../src/config/instructions.ts"
 
 const FIRST = "Coordinates the coding agents of this code base. ".repeat(3)
 const WHOLE = `${FIRST}\n\n1. The rules.\nThe end.`

@@ -5,6 +5,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { afterEach, describe, expect, test, vi } from "vitest"
+import { serverInstructions } from "../../src/config/instructions.ts"
 import { createMachine, type TestMachine } from "./support.ts"
 
 const HELD = "held by BlueLake"
@@ -47,11 +48,14 @@ describe("the plugin of Cline's command line", () => {
     machine.install("cline", "user")
     vi.stubEnv("XDG_DATA_HOME", join(machine.home, "data"))
     const plugin = (await import(pluginUrl(machine))).default
-    plugin.setup({}, { session: { sessionId: "s1" }, workspaceInfo: { rootPath: machine.project } })
+    const rules: { content: string }[] = []
+    const api = { registerRule: (rule: { content: string }) => rules.push(rule) }
+    plugin.setup(api, { session: { sessionId: "s1" }, workspaceInfo: { rootPath: machine.project } })
     const call = (toolName: string) => ({ toolCall: { toolName }, input: EDIT })
     return {
       machine,
       manifest: plugin.manifest,
+      rules,
       beforeRun: (snapshot: object) => plugin.hooks.beforeRun({ snapshot }),
       beforeTool: (tool: string) => plugin.hooks.beforeTool(call(tool)),
       afterTool: (tool: string) => plugin.hooks.afterTool(call(tool)),
@@ -63,7 +67,12 @@ describe("the plugin of Cline's command line", () => {
     expect(await beforeTool("editor")).toBeUndefined()
     const about = { session_id: "s1", cwd: machine.project, tool_name: "editor", tool_input: EDIT }
     expect(called(machine)).toEqual([["pre-edit", { hook_event_name: "pre-edit", ...about }]])
-    expect(manifest).toEqual({ capabilities: ["hooks"] })
+    expect(manifest).toEqual({ capabilities: ["hooks", "rules"] })
+  })
+
+  test("brings the server's instructions, which Cline itself leaves out", async () => {
+    const { rules } = await loadPlugin({})
+    expect(rules.map(({ content }) => content)).toEqual([serverInstructions({ program: "cline" })])
   })
 
   test("has an edit left out, and the model told why, when the hook blocks", async () => {

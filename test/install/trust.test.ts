@@ -188,6 +188,18 @@ describe("a folder", () => {
     expect(trustOf(machine, "gemini")).toBeUndefined()
   })
 
+  test("is asked about by Qwen Code only where its user has switched that on", () => {
+    const machine = createMachine()
+    const settings = join(machine.home, ".qwen", "settings.json")
+    expect(trustOf(machine, "qwen-code", "project")).toBeUndefined()
+    machine.write(settings, `{ "security": { "folderTrust": { "enabled": true } } }`)
+    expect(trustOf(machine, "qwen-code", "project")).toMatchObject({ isGiven: false })
+    expect(trustOf(machine, "qwen-code", "user")).toBeUndefined()
+    const trusted = JSON.stringify({ [machine.project]: "TRUST_FOLDER" })
+    machine.write(join(machine.home, ".qwen", "trustedFolders.json"), trusted)
+    expect(trustOf(machine, "qwen-code", "project")).toMatchObject({ isGiven: true })
+  })
+
   test("is trusted by Gemini where its user does without, or the environment says so", () => {
     const machine = createMachine()
     const settings = `{ // mine\n "security": { "folderTrust": { "enabled": false } } }`

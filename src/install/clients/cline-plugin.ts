@@ -1,8 +1,10 @@
 /**
  * The plugin for Cline's command line, as the text of the file that is installed. Cline runs it in a process of its
  * own for each session, ends a call after three seconds as an error of the run, and gives the process 0.3 s to end.
+ * With the hook it brings what Cline leaves out of an MCP server: its instructions, as a rule.
  */
 
+import { serverInstructions } from "../../config/instructions.ts"
 import { HOOK_EVENTS } from "../../hook/client-names.ts"
 import { shellCommand, windowsCommand } from "../../hook/command.ts"
 
@@ -22,6 +24,7 @@ const COMMANDS = {
 ${COMMANDS.join("\n")}
 }
 const WAIT_MS = 2_500
+const INSTRUCTIONS = ${JSON.stringify(serverInstructions({ program: "cline" }))}
 
 let session
 let folder
@@ -109,11 +112,13 @@ if (process.argv.some((word) => word.includes("plugin-sandbox"))) {
 
 const DEFINITION = `{
   name: "signalbox",
-  manifest: { capabilities: ["hooks"] },
+  manifest: { capabilities: ["hooks", "rules"] },
   hooks,
   setup(api, context) {
     session = context?.session?.sessionId
     folder = context?.workspaceInfo?.rootPath
+    // Cline gives its model no instructions of an MCP server.
+    api.registerRule?.({ id: "signalbox", content: INSTRUCTIONS })
   },
 }
 `

@@ -2,7 +2,8 @@
 
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import type { Client } from "../client.ts"
+import type { Client, Trust } from "../client.ts"
+import { isTrustedByRules, readOwnSettings } from "../folder-trust.ts"
 import { type Place, variable } from "../place.ts"
 import {
   claudePoints,
@@ -38,9 +39,23 @@ export const qwenCode: Client = {
     return [{ form: "json", path, entries: [server, ...hooks], ...(frame && { frame }) }]
   },
   notes: (place) =>
-    place.scope === "project"
-      ? ["Restart Qwen Code; where folder trust is switched on, trust this folder (/trust)."]
-      : ["Restart Qwen Code."],
+    place.scope === "project" ? ["Restart Qwen Code in this folder."] : ["Restart Qwen Code."],
+  trust: (place) => (place.scope === "project" ? folderTrust(place) : undefined),
+}
+
+/** It asks for trust only where its user has switched that on; in other folders it then reads no settings. */
+function folderTrust({ machine, root }: Place): Trust | undefined {
+  const { security } = readOwnSettings(join(userFolder(machine), "settings.json")) as {
+    security?: { folderTrust?: { enabled?: unknown } }
+  }
+  if (security?.folderTrust?.enabled !== true) return undefined
+  const path = join(userFolder(machine), "trustedFolders.json")
+  const rules = readOwnSettings(variable(machine, "QWEN_CODE_TRUSTED_FOLDERS_PATH", path))
+  const isGiven = isTrustedByRules(rules, root) === true
+  const text = isGiven
+    ? "Qwen Code trusts this folder"
+    : "Qwen Code does not trust this folder: it reads no settings there"
+  return { isGiven, text, advice: "Start qwen in the folder and trust it when it asks (or /trust)." }
 }
 
 function settingsFolder(place: Place): string {

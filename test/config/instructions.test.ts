@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { serverInstructions } from "../../src/mcp/instructions.ts"
+import { serverInstructions } from "../../src/config/instructions.ts"
 import { OPERATIONS } from "../../src/operations/index.ts"
 
 type Settings = Parameters<typeof serverInstructions>[0]

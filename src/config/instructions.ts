@@ -1,7 +1,7 @@
 /** The server instructions: what an agent reads before it has seen a single tool. At most 2 KB. */
 
-import type { Config } from "../config/config.ts"
 import { inQuotes } from "../domain/foreign-text/markdown.ts"
+import type { Config } from "./config.ts"
 
 /**
  * Returns the instructions, with the defaults that this server was configured with: those of one client, so a server of
