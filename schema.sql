@@ -78,7 +78,7 @@ CREATE TABLE session_anchors (
 CREATE INDEX session_anchors_by_anchor ON session_anchors (anchor);
 
 -- What the hook has told a session, so that it tells it once; and as agent:<id> the agents that another session has
--- taken up from it, which it gets back when it returns.
+-- taken up from it, which it gets back when it returns; and as died that it was found dead.
 CREATE TABLE session_notices (
   session TEXT NOT NULL,
   notice TEXT NOT NULL,

@@ -12,6 +12,7 @@ import { type ListenerState, startListener as listen, type Served } from "./http
 import { mcpRoute } from "./http/mcp-route.ts"
 import { createMcpOverHttp } from "./mcp/http.ts"
 import type { App } from "./operations/app.ts"
+import { startDeadSessionWatch } from "./operations/coordination/dead-sessions.ts"
 import { startIndexingWatch } from "./operations/documentation/indexing-watch.ts"
 import { startEmbeddingWorker } from "./operations/embedding/worker.ts"
 import { OPERATIONS } from "./operations/index.ts"
@@ -36,6 +37,7 @@ export function startListener(
       if (state.is === "listening")
         workers ??= [
           startEmbeddingWorker(app),
+          startDeadSessionWatch(app),
           ...(app.indexer === undefined ? [] : [startIndexingWatch(app, app.indexer)]),
         ]
       onState?.(state)

@@ -230,6 +230,8 @@ export const STALLED_TIMEOUT_MS = 20_000
 export const RESULT_CHARS_MAX = 25_000
 
 export const AGENT_ACTIVE_WINDOW_MS = 30 * 60_000
+/** What a session that has died still holds is kept for so long. */
+export const DEAD_SESSION_GRACE_MS = 10 * 60_000
 export const THREAD_ACTIVE_WINDOW_MS = 7 * 24 * 3_600_000
 export const ACK_OVERDUE_AFTER_MS = 24 * 3_600_000
 

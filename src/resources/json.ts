@@ -88,6 +88,7 @@ export function reservationJson(reservation: Reservation, nowMs: number) {
     id: reservation.id,
     agent: reservation.agentName,
     is_person: reservation.isPersons,
+    session_died_at: reservation.diedAtMs === null ? null : isoTime(reservation.diedAtMs),
     repository_id: reservation.repositoryId,
     path_pattern: reservation.pathPattern,
     exclusive: reservation.exclusive,

@@ -238,6 +238,7 @@ export type ReservationRow = {
   agent_id: number
   agent_name: string
   is_persons: number
+  died_at_ms: number | null
   path_pattern: string
   exclusive: number
   reason: string | null
@@ -253,6 +254,7 @@ export function toReservation(row: ReservationRow): Reservation {
     repositoryId: row.repository_id,
     agentName: row.agent_name,
     isPersons: row.is_persons === 1,
+    diedAtMs: row.died_at_ms,
     reason: row.reason,
     createdAtMs: row.created_at_ms,
   }

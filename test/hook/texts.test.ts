@@ -46,6 +46,7 @@ function held(changes: Partial<Reservation> = {}): Reservation {
     agentId: 9,
     agentName: "Bob",
     isPersons: false,
+    diedAtMs: null,
     pathPattern: "src/**",
     exclusive: true,
     reason: null,

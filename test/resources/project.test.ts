@@ -62,6 +62,7 @@ describe("file-reservations", () => {
           id: 1,
           agent: "Ada",
           is_person: false,
+          session_died_at: null,
           repository_id: ada.repositoryId,
           path_pattern: "src/**",
           exclusive: false,

@@ -105,7 +105,8 @@ export function addReservationCommands(program: Command, config: ReadConfig): vo
     )
   program
     .command("cleanup")
-    .description("close expired reservations and forget dead server processes")
+    .description("close expired reservations, forget dead server processes, show what dead sessions hold")
+    .option("--dead", "release what dead sessions hold at once, not ten minutes after their death")
     .option("--json", "print JSON")
     .action(async (options) => (await import("./reserve.ts")).cleanupCommand(config(), options))
 }

@@ -87,6 +87,7 @@ function readRow(row: unknown, repositoryId: number): ShownReservation | undefin
   if (typeof row !== "object" || row === null) return undefined
   const { reservation_id, agent_id, agent_name, is_person, path_pattern, mode, expires_at, reason } =
     row as Record<string, unknown>
+  const diedAtMs = Date.parse(String((row as { session_died_at?: unknown }).session_died_at))
   const id = Number(reservation_id)
   const agentId = Number(agent_id)
   const expiresAtMs = Date.parse(String(expires_at))
@@ -104,6 +105,7 @@ function readRow(row: unknown, repositoryId: number): ShownReservation | undefin
     agentId,
     agentName: agent_name,
     isPersons: is_person === true,
+    diedAtMs: Number.isFinite(diedAtMs) ? diedAtMs : null,
     pathPattern: path_pattern,
     exclusive: mode === "exclusive",
     expiresAtMs,

@@ -146,15 +146,36 @@ export function releaseCommand(
   })
 }
 
-/** Closes expired reservations and forgets dead server processes. */
-export function cleanupCommand(config: Config, options: OutputOptions): Promise<void> {
+interface CleanupOptions extends OutputOptions {
+  /** Releases what dead sessions hold without their grace. */
+  dead?: boolean
+}
+
+/** Closes expired reservations, forgets dead server processes, and offers or releases what dead sessions hold. */
+export function cleanupCommand(config: Config, options: CleanupOptions): Promise<void> {
   return withApp(config, async (app) => {
-    const { expired, dead } = await cleanUp(app)
-    printResult(options, { expired_reservations: expired, dead_server_processes: dead }, () =>
-      expired + dead === 0
-        ? "Nothing to clean up: no reservation has expired, no server process has died."
-        : `${green("✓")} Closed ${count(expired, "expired reservation")} and removed ${count(dead, "dead server process", "dead server processes")}.`,
-    )
+    const { expired, dead, released, held } = await cleanUp(app, { withoutGrace: options.dead === true })
+    const value = {
+      expired_reservations: expired,
+      dead_server_processes: dead,
+      released_of_dead_sessions: released,
+      held_by_dead_sessions: held.map((one) => reservationJson(one, app.now())),
+    }
+    printResult(options, value, () => {
+      const done = expired + dead + released
+      const first =
+        done === 0
+          ? "Nothing to clean up: no reservation has expired, no server process has died."
+          : `${green("✓")} Closed ${count(expired, "expired reservation")}, released ${count(released, "reservation")} of dead sessions and removed ${count(dead, "dead server process", "dead server processes")}.`
+      if (held.length === 0) return first
+      const offered = held.map((one) => `  ${visibleLine(one.pathPattern)}: ${holderOf(one)}`)
+      return [
+        first,
+        "Held by sessions that have died:",
+        ...offered,
+        `Release them now: ${ownCommand()} cleanup --dead`,
+      ].join("\n")
+    })
   })
 }
 
@@ -171,6 +192,7 @@ export type ShownReservation = Pick<
   | "agentId"
   | "agentName"
   | "isPersons"
+  | "diedAtMs"
   | "pathPattern"
   | "exclusive"
   | "expiresAtMs"
@@ -187,6 +209,7 @@ export function reservationJson(reservation: ShownReservation, nowMs: number) {
     agent_id: reservation.agentId,
     agent_name: reservation.agentName,
     is_person: reservation.isPersons,
+    session_died_at: reservation.diedAtMs === null ? null : isoTime(reservation.diedAtMs),
     expires_at: isoTime(reservation.expiresAtMs),
     seconds_left: Math.max(0, Math.ceil((reservation.expiresAtMs - nowMs) / 1_000)),
     reason: reservation.reason,

@@ -3,7 +3,12 @@
  * looked at, and storing them, is the store's work.
  */
 
-import { COMPARED_RESERVATIONS_MAX, COMPARISON_STEPS_MAX, CONFLICTS_FOUND_MAX } from "../../config/limits.ts"
+import {
+  COMPARED_RESERVATIONS_MAX,
+  COMPARISON_STEPS_MAX,
+  CONFLICTS_FOUND_MAX,
+  DEAD_SESSION_GRACE_MS,
+} from "../../config/limits.ts"
 import { foldCase } from "../glob/case-folding.ts"
 import { compilePattern, GlobError, overlap } from "../glob/glob.ts"
 import { literalPath } from "../glob/literal.ts"
@@ -19,6 +24,8 @@ export interface Reservation {
   agentName: string
   /** Whether a person holds it, and not a program. */
   isPersons: boolean
+  /** When the holder's session was found dead, while it is; what it holds is released after a grace. */
+  diedAtMs: number | null
   pathPattern: string
   exclusive: boolean
   reason: string | null
@@ -28,9 +35,14 @@ export interface Reservation {
 }
 
 /** Returns who holds a reservation, as lists and reports name it. */
-export function holderOf({ agentName, isPersons }: Pick<Reservation, "agentName" | "isPersons">): string {
-  return isPersons ? `${agentName} (a person)` : agentName
+export function holderOf({ agentName, isPersons, diedAtMs, expiresAtMs }: HolderFacts): string {
+  if (isPersons) return `${agentName} (a person)`
+  if (diedAtMs === null) return agentName
+  const freeAtMs = Math.min(expiresAtMs, diedAtMs + DEAD_SESSION_GRACE_MS)
+  return `${agentName} (its session has died; released at ${new Date(freeAtMs).toISOString()})`
 }
+
+type HolderFacts = Pick<Reservation, "agentName" | "isPersons" | "diedAtMs" | "expiresAtMs">
 
 /** What must be known of a reservation to weigh it against a request. */
 export type Candidate = Pick<

@@ -24,6 +24,7 @@ import {
   findClaimConflicts,
   findSharers,
 } from "./claims.ts"
+import { tendDeadSessions } from "./dead-sessions.ts"
 import {
   findClaimant,
   findHolder,
@@ -190,7 +191,12 @@ async function claimFiles(
   if (reserves && present !== undefined && (await areCovered(app.db, present, claims, app.now(), known)))
     return { claimant: present, conflicts: [] }
   // What is seen to be in the way needs no lock, which another process may hold for too long.
-  const seen = await findClaimConflicts(app.db, present, claims, app.now(), { known })
+  let seen = await findClaimConflicts(app.db, present, claims, app.now(), { known })
+  // Whoever stands in the way may have died, which nobody may have noticed where none listens.
+  if (seen.length > 0 && (await tendDeadSessions(app)).hasChanged) {
+    known.clear()
+    seen = await findClaimConflicts(app.db, present, claims, app.now(), { known })
+  }
   if (seen.length > 0 || !reserves) return { claimant: present, conflicts: seen }
   // All processes share the lock, so an edit of very many files reserves only so many of them.
   const reserved = claims.slice(0, FILE_PATHS_MAX)

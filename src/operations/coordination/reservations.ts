@@ -24,6 +24,7 @@ import {
 } from "../../store/coordination/reservations.ts"
 import { listProjectRepositoryIds } from "../../store/projects.ts"
 import { forbidden, requireAgent, requireRepository, requireReservationScope } from "../admission.ts"
+import type { App } from "../app.ts"
 import { agentId, id, pathPattern, projectId, reason, repositoryId, seconds } from "../fields.ts"
 import { countFound, duration, fitBlocks, isoTime, lines, reservationEntry } from "../markdown.ts"
 import { type ActorContext, type CallContext, defineOperation, type ProjectContext } from "../operation.ts"
@@ -223,7 +224,14 @@ export async function releaseOf(
   return released
 }
 
-async function release(tx: Queries, context: Omit<ActorContext, "project">, ids: readonly number[]) {
+/** Releases all that an agent holds, on nobody's behalf; returns how much that was. */
+export function releaseAllOf({ db, now }: App, agent: Agent): Promise<number> {
+  return db.transaction(`agent:${agent.id}`, async (tx) => {
+    return (await release(tx, { actor: agent, nowMs: now() }, [])).released.length
+  })
+}
+
+async function release(tx: Queries, context: Pick<ActorContext, "actor" | "nowMs">, ids: readonly number[]) {
   const { actor, nowMs } = context
   const wanted =
     ids.length === 0

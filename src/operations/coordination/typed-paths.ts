@@ -5,7 +5,7 @@
 
 import { lstat } from "node:fs/promises"
 import { isAbsolute, join, sep } from "node:path"
-import { FILE_PATHS_MAX } from "../../config/limits.ts"
+import { FILE_PATHS_MAX, LISTING_ROWS_MAX } from "../../config/limits.ts"
 import type { Queries } from "../../db/database.ts"
 import type { Agent } from "../../domain/coordination/agent.ts"
 import type { Reservation } from "../../domain/coordination/reservation.ts"
@@ -17,15 +17,21 @@ import { matchesPath } from "../../domain/glob/matching.ts"
 import type { Project, Repository } from "../../domain/project.ts"
 import { AppError, assert, invalid } from "../../errors.ts"
 import { ownCommand } from "../../runtime/own-command.ts"
-import { endExpiredReservations, listHeldByAgent } from "../../store/coordination/reservations.ts"
+import {
+  endExpiredReservations,
+  listHeldByAgent,
+  listReservationsIn,
+} from "../../store/coordination/reservations.ts"
 import { listProcesses } from "../../store/processes.ts"
 import { findProjectById } from "../../store/projects.ts"
+import { listRepositories } from "../../store/repositories.ts"
 import { requireScope } from "../admission.ts"
 import type { App } from "../app.ts"
 import type { CallContext } from "../operation.ts"
 import { removeDeadProcesses } from "../processes.ts"
 import { inTransaction } from "../transaction.ts"
 import { type Claimant, type ClaimConflict, findClaimConflicts } from "./claims.ts"
+import { tendDeadSessions } from "./dead-sessions.ts"
 import { grant, newGrantCall } from "./grants.ts"
 import { locate } from "./locations.ts"
 import { resolvePattern } from "./patterns.ts"
@@ -240,11 +246,30 @@ function othersAt(
   return findClaimConflicts(app.db, own, [{ ...target, exclusive: true }], nowMs)
 }
 
-/** Closes what has run out and forgets server processes that have died; returns how many of each. */
-export async function cleanUp(app: App): Promise<{ expired: number; dead: number }> {
+interface Cleaned {
+  expired: number
+  /** Server processes that had died. */
+  dead: number
+  /** Reservations of dead sessions. */
+  released: number
+  /** What dead sessions hold until their grace is over. */
+  held: Reservation[]
+}
+
+/** Closes what has run out, forgets server processes that have died, and sees to what dead sessions hold. */
+export async function cleanUp(app: App, options: { withoutGrace?: boolean } = {}): Promise<Cleaned> {
   const before = await listProcesses(app.db)
   await removeDeadProcesses(app.db, app.markOf)
   const left = new Set((await listProcesses(app.db)).map(({ id }) => id))
   const expired = await app.db.transaction("reservations", (tx) => endExpiredReservations(tx, app.now()))
-  return { expired, dead: before.filter(({ id }) => !left.has(id)).length }
+  const { released } = await tendDeadSessions(app, options)
+  const held: Reservation[] = []
+  for (const { id } of await listRepositories(app.db))
+    held.push(...(await listReservationsIn(app.db, id, app.now(), LISTING_ROWS_MAX)))
+  return {
+    expired,
+    dead: before.filter(({ id }) => !left.has(id)).length,
+    released,
+    held: held.filter(({ diedAtMs }) => diedAtMs !== null),
+  }
 }

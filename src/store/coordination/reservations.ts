@@ -4,10 +4,13 @@ import type { Queries } from "../../db/database.ts"
 import { PERSON_SESSION_PREFIX } from "../../domain/coordination/agent.ts"
 import type { Candidate, Reservation } from "../../domain/coordination/reservation.ts"
 import { type CandidateRow, flag, type ReservationRow, toCandidate, toReservation } from "../rows.ts"
+import { DEATH_NOTICE } from "./sessions.ts"
 
 const SELECT = `
   SELECT r.id, r.project_id, r.repository_id, r.agent_id, a.name AS agent_name,
-    CASE WHEN a.session LIKE '${PERSON_SESSION_PREFIX}%' THEN 1 ELSE 0 END AS is_persons, r.path_pattern, r.exclusive, r.reason,
+    CASE WHEN a.session LIKE '${PERSON_SESSION_PREFIX}%' THEN 1 ELSE 0 END AS is_persons,
+    (SELECT n.created_at_ms FROM session_notices n WHERE n.session = a.session AND n.notice = '${DEATH_NOTICE}')
+      AS died_at_ms, r.path_pattern, r.exclusive, r.reason,
     r.created_at_ms, r.expires_at_ms, r.ended_at_ms
   FROM reservations r JOIN agents a ON a.id = r.agent_id`
 
@@ -51,6 +54,12 @@ export const reservationStatements = {
   moveSince:
     "UPDATE reservations SET agent_id = ? WHERE agent_id = ? AND ended_at_ms IS NULL AND created_at_ms >= ?",
   end: "UPDATE reservations SET ended_at_ms = ? WHERE id = ? AND ended_at_ms IS NULL",
+  holdingSessions: `
+    SELECT DISTINCT a.session AS session,
+      (SELECT n.created_at_ms FROM session_notices n WHERE n.session = a.session AND n.notice = '${DEATH_NOTICE}')
+        AS died_at_ms
+    FROM reservations r JOIN agents a ON a.id = r.agent_id
+    WHERE r.ended_at_ms IS NULL AND r.expires_at_ms > ? AND a.session IS NOT NULL ORDER BY session`,
   endExpired:
     "UPDATE reservations SET ended_at_ms = expires_at_ms WHERE ended_at_ms IS NULL AND expires_at_ms <= ?",
 }
@@ -217,6 +226,18 @@ export async function listHeldByAgent(db: Queries, agentId: number, nowMs: numbe
   return (await db.all<ReservationRow>(reservationStatements.heldByAgent, [agentId, nowMs])).map(
     toReservation,
   )
+}
+
+/** Returns the sessions whose agents hold anything, and when each was found dead, if it was. */
+export async function listHoldingSessions(
+  db: Queries,
+  nowMs: number,
+): Promise<{ session: string; diedAtMs: number | null }[]> {
+  const rows = await db.all<{ session: string; died_at_ms: number | null }>(
+    reservationStatements.holdingSessions,
+    [nowMs],
+  )
+  return rows.map((row) => ({ session: row.session, diedAtMs: row.died_at_ms }))
 }
 
 interface NewReservation {

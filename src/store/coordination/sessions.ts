@@ -2,6 +2,9 @@
 
 import type { Queries } from "../../db/database.ts"
 
+/** The notice of a session that was found dead. */
+export const DEATH_NOTICE = "died"
+
 export const sessionStatements = {
   anchors: "SELECT anchor FROM session_anchors WHERE session = ? ORDER BY position, anchor",
   atAnchor: "SELECT session FROM session_anchors WHERE anchor = ? AND session <> ? ORDER BY session",
@@ -16,6 +19,7 @@ export const sessionStatements = {
     ON CONFLICT (session, notice) DO NOTHING`,
   takenUp: "SELECT notice, created_at_ms FROM session_notices WHERE session = ? AND notice LIKE 'agent:%'",
   removeNotice: "DELETE FROM session_notices WHERE notice = ?",
+  removeNoticeOf: "DELETE FROM session_notices WHERE session = ? AND notice = ?",
   removeOldNotices: "DELETE FROM session_notices WHERE created_at_ms < ?",
 }
 
@@ -87,4 +91,14 @@ export async function removeTakenUp(tx: Queries, agentId: number): Promise<void>
 export async function removeOldSessionNotes(tx: Queries, beforeMs: number): Promise<void> {
   await tx.run(sessionStatements.removeOldAnchors, [beforeMs])
   await tx.run(sessionStatements.removeOldNotices, [beforeMs])
+}
+
+/** Notes that a session was found dead. */
+export async function noteDeath(tx: Queries, session: string, nowMs: number): Promise<void> {
+  await noteOnce(tx, session, DEATH_NOTICE, nowMs)
+}
+
+/** Forgets that a session was found dead: it has come back. */
+export async function removeDeath(tx: Queries, session: string): Promise<void> {
+  await tx.run(sessionStatements.removeNoticeOf, [session, DEATH_NOTICE])
 }

@@ -8,8 +8,9 @@ import {
   reserveCommand,
 } from "../../../src/commands/coordination/reserve.ts"
 import { createKey } from "../../../src/operations/keys.ts"
-import { insertReservation } from "../../../src/store/coordination/reservations.ts"
-import { insertProcess, listProcesses } from "../../../src/store/processes.ts"
+import { insertReservation, listReservationsIn } from "../../../src/store/coordination/reservations.ts"
+import { putAnchors } from "../../../src/store/coordination/sessions.ts"
+import { insertProcess, listProcesses, removeProcess } from "../../../src/store/processes.ts"
 import type { World } from "../../support/world.ts"
 import {
   agentOf,
@@ -160,11 +161,27 @@ describe("cleanup", () => {
     }
     await insertProcess(app.db, { pid: 2 ** 22 + 1, identityMark: "gone", session: "process:x" }, Date.now())
     const clean = () => runJson(() => cleanupCommand(configIn(where), { json: true }))
-    expect(await clean()).toEqual({ expired_reservations: 2, dead_server_processes: 1 })
-    expect(await clean()).toEqual({ expired_reservations: 0, dead_server_processes: 0 })
+    const ofDead = { released_of_dead_sessions: 0, held_by_dead_sessions: [] }
+    expect(await clean()).toEqual({ expired_reservations: 2, dead_server_processes: 1, ...ofDead })
+    expect(await clean()).toEqual({ expired_reservations: 0, dead_server_processes: 0, ...ofDead })
     expect(await listProcesses(app.db)).toHaveLength(1)
     expect(await releasedBy(where, [], { all: true }, as("one"))).toEqual(["still-held.ts"])
     const { out } = await run(() => cleanupCommand(configIn(where), {}))
     expect(out).toContain("Nothing to clean up")
+  })
+
+  test("offers what a dead session holds, and releases it when told to", async () => {
+    const where = presentWorld()
+    const app = await server(where, "one")
+    await agentOf(app, "BlueLake")
+    await reserve(where, ["src/a.ts"], as("one"))
+    for (const { id } of await listProcesses(app.db)) await removeProcess(app.db, id)
+    const gone = `process:${2 ** 22 + 1}:gone`
+    await app.db.transaction("sessions", (tx) => putAnchors(tx, "client:one", [gone], Date.now()))
+    const { out } = await run(() => cleanupCommand(configIn(where), {}))
+    expect(out).toMatch(/src\/a\.ts: BlueLake \(its session has died; released at .*\)\n.* cleanup --dead/)
+    const told = await run(() => cleanupCommand(configIn(where), { dead: true }))
+    expect(told.out).toContain("released 1 reservation of dead sessions")
+    expect(await listReservationsIn(app.db, 1, Date.now(), 10)).toEqual([])
   })
 })

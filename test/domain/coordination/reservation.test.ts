@@ -20,6 +20,7 @@ function held(changes: Partial<Reservation> = {}): Reservation {
     agentId: 1,
     agentName: "Ada",
     isPersons: false,
+    diedAtMs: null,
     pathPattern: "src/app.ts",
     exclusive: true,
     reason: null,

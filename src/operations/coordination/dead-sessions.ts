@@ -1,0 +1,93 @@
+/**
+ * Sessions that have ended without a word, because their client or their server was killed. What they hold is marked,
+ * and released after a grace: a client may be on its way back.
+ */
+
+import { DEAD_SESSION_GRACE_MS } from "../../config/limits.ts"
+import { isSameProcess } from "../../runtime/process-identity.ts"
+import { listAgentsOfSession } from "../../store/coordination/agents.ts"
+import { listHoldingSessions } from "../../store/coordination/reservations.ts"
+import { listAnchors, noteDeath, removeDeath } from "../../store/coordination/sessions.ts"
+import { isSessionListed } from "../../store/processes.ts"
+import type { App } from "../app.ts"
+import { removeDeadProcesses } from "../processes.ts"
+import { releaseAllOf } from "./reservations.ts"
+import { sessionNames } from "./sessions.ts"
+
+/** How often the process that listens looks whether a session has died. */
+const LOOK_INTERVAL_MS = 30_000
+
+const PROCESS_ANCHOR = /^process:(\d+):(.*)$/
+
+/**
+ * Notes which sessions that hold files have died since the last look and which have come back, and releases what was
+ * held by those that have been dead for the grace, or with `withoutGrace` by all that are dead. Returns how many
+ * reservations were released, and whether anything changed.
+ */
+export async function tendDeadSessions(
+  app: App,
+  { withoutGrace = false } = {},
+): Promise<{ released: number; hasChanged: boolean }> {
+  await removeDeadProcesses(app.db, app.markOf)
+  let released = 0
+  let hasChanged = false
+  for (const { session, diedAtMs } of await listHoldingSessions(app.db, app.now())) {
+    const isDead = await hasDied(app, session)
+    if (isDead !== (diedAtMs !== null)) {
+      hasChanged = true
+      await app.db.transaction("sessions", (tx) =>
+        isDead ? noteDeath(tx, session, app.now()) : removeDeath(tx, session),
+      )
+    }
+    const graceMs = withoutGrace ? 0 : DEAD_SESSION_GRACE_MS
+    if (!isDead || app.now() - (diedAtMs ?? app.now()) < graceMs) continue
+    for (const agent of await listAgentsOfSession(app.db, session)) released += await releaseAllOf(app, agent)
+    // Should it return and die once more, it has its grace again.
+    await app.db.transaction("sessions", (tx) => removeDeath(tx, session))
+  }
+  return { released, hasChanged: hasChanged || released > 0 }
+}
+
+/** Looks for dead sessions now and then, in the process that listens. */
+export function startDeadSessionWatch(app: App): { close(): Promise<void> } {
+  let looking = Promise.resolve()
+  const look = async () => {
+    try {
+      await tendDeadSessions(app)
+    } catch (error) {
+      app.log.warn("dead sessions could not be looked for", { error })
+    }
+  }
+  const timer = setInterval(() => {
+    looking = looking.then(look)
+  }, LOOK_INTERVAL_MS).unref()
+  return {
+    close() {
+      clearInterval(timer)
+      return looking
+    },
+  }
+}
+
+/**
+ * Whether a session is known to have died: no server speaks for it under any of its names, and of the processes that it
+ * was seen under none lives. Where nothing was seen, as of people, of calls over HTTP and on Windows, it lives until
+ * its reservations run out.
+ */
+async function hasDied(app: App, session: string): Promise<boolean> {
+  let wasSeen = false
+  for (const name of await sessionNames(app.db, session)) {
+    if (await isSessionListed(app.db, name)) return false
+    for (const anchor of [name, ...(await listAnchors(app.db, name))]) {
+      const [, pid, mark] = PROCESS_ANCHOR.exec(anchor) ?? []
+      if (pid === undefined || mark === undefined) {
+        // Other names of the session are looked at by themselves. Of what else it is tied to nothing tells whether it lives.
+        if (anchor === name || /^session:(?!http:)/.test(anchor)) continue
+        return false
+      }
+      if (isSameProcess(app.markOf(Number(pid)), mark)) return false
+      wasSeen = true
+    }
+  }
+  return wasSeen
+}
