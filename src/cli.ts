@@ -3,7 +3,7 @@
 import { EXIT_DONE, EXIT_FAILED, exitCodeOf } from "./commands/exit-codes.ts"
 import { dataFolderIn, readConfig } from "./config/config.ts"
 import { visible } from "./domain/foreign-text/visible.ts"
-import { AppError } from "./errors.ts"
+import { AppError, fileProblem } from "./errors.ts"
 import type { App } from "./operations/app.ts"
 import { hasClient } from "./runtime/input.ts"
 import { enterStartingFolder } from "./runtime/launcher.ts"
@@ -16,9 +16,9 @@ process.stderr.on("error", () => {})
 try {
   process.exitCode = await run()
 } catch (error) {
-  const isExpected = error instanceof AppError
-  process.stderr.write(`signalbox: ${isExpected ? visible(error.text) : defectText(error)}\n`)
-  process.exitCode = isExpected ? exitCodeOf(error.code) : EXIT_FAILED
+  const expected = error instanceof AppError ? error : fileProblem(error)
+  process.stderr.write(`signalbox: ${expected === undefined ? defectText(error) : visible(expected.text)}\n`)
+  process.exitCode = expected === undefined ? EXIT_FAILED : exitCodeOf(expected.code)
 }
 
 /** Returns what is told of an error that nobody foresaw: where it happened only to who looks for it. */

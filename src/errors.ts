@@ -56,6 +56,45 @@ export function invalid(field: string, rule: string, hint?: string): AppError {
   return new AppError("invalid", `${field} ${rule}`, hint === undefined ? { field } : { field, hint })
 }
 
+/** What the disk or its permissions refuse, by the system's code, and what helps. */
+const FILE_PROBLEMS: Record<string, readonly [problem: string, hint: string]> = {
+  ENOSPC: ["the disk is full", "Free some space there, then try again."],
+  EDQUOT: ["your share of the disk is used up", "Free some space there, then try again."],
+  EFBIG: ["no file may be that large here", "Raise the limit (ulimit -f), then try again."],
+  EROFS: ["its file system is read-only", "Name a place that can be written."],
+  EACCES: ["it is not yours to use", "Check the permissions of the file and its folder."],
+  EPERM: ["it is not yours to use", "Check the permissions of the file and its folder."],
+  ENOTDIR: ["a file stands where a folder should be", "Move that file aside, or name another place."],
+  EEXIST: ["a file stands where a folder should be", "Move that file aside, or name another place."],
+  EISDIR: ["it is a folder", "Name a file."],
+  ENOENT: ["its folder is not there", "Check the path."],
+  EIO: ["its disk fails", "Check the disk."],
+}
+
+/**
+ * Returns what the system refused to do with a file as `unavailable`, naming the file, which is that of the error
+ * unless `path` is given; undefined for every other error.
+ */
+export function fileProblem(error: unknown, path?: string): AppError | undefined {
+  const { code, syscall, path: own } = error as NodeJS.ErrnoException
+  const known = FILE_PROBLEMS[code ?? ""]
+  const place = path ?? own
+  if (known === undefined || syscall === undefined || place === undefined) return undefined
+  const [problem, hint] = known
+  const work =
+    syscall === "scandir" || syscall === "read" ? "read" : syscall === "open" ? "opened" : "written"
+  return new AppError("unavailable", `${place} cannot be ${work}: ${problem}`, { hint, cause: error })
+}
+
+const BYTES_PER_MB = 1_000_000
+
+/** Returns an amount of bytes in megabytes of 1,000,000, such as `0.4 MB`. */
+export function megabytes(bytes: number): string {
+  const mb = bytes / BYTES_PER_MB
+  if (bytes > 0 && mb < 0.05) return "under 0.1 MB"
+  return `${mb.toFixed(mb < 10 ? 1 : 0)} MB`
+}
+
 /** Throws a defect when `condition` does not hold: for what we got wrong, never for what users send. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`assertion failed: ${message}`)

@@ -6,6 +6,7 @@
 import { existsSync } from "node:fs"
 import { openAppAlone } from "./app.ts"
 import { readConfig } from "./config/config.ts"
+import { AppError } from "./errors.ts"
 import type { HookAnswer } from "./hook/answer.ts"
 import { answerHook, failOpen } from "./hook/decide.ts"
 import type { HookRequest } from "./hook/request.ts"
@@ -36,6 +37,6 @@ export async function decideAlone(request: HookRequest): Promise<HookAnswer> {
       await app.close()
     }
   } catch (error) {
-    return failOpen((error as Error).message)
+    return failOpen(error instanceof AppError ? error.text : (error as Error).message)
   }
 }

@@ -16,6 +16,7 @@ import { startDeadSessionWatch } from "./operations/coordination/dead-sessions.t
 import { startIndexingWatch } from "./operations/documentation/indexing-watch.ts"
 import { startEmbeddingWorker } from "./operations/embedding/worker.ts"
 import { OPERATIONS } from "./operations/index.ts"
+import { startUpkeepWatch } from "./operations/upkeep.ts"
 import { RESOURCES } from "./resources/index.ts"
 import { packageVersion } from "./runtime/package-root.ts"
 
@@ -38,6 +39,7 @@ export function startListener(
         workers ??= [
           startEmbeddingWorker(app),
           startDeadSessionWatch(app),
+          startUpkeepWatch(app),
           ...(app.indexer === undefined ? [] : [startIndexingWatch(app, app.indexer)]),
         ]
       onState?.(state)

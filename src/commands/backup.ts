@@ -5,43 +5,125 @@ import { resolve } from "node:path"
 import { openAppAlone } from "../app.ts"
 import type { Config } from "../config/config.ts"
 import { backUp, restore } from "../db/backup.ts"
+import { backupProblem, backupsFolder, listDailyBackups, makeDailyBackup } from "../db/daily-backups.ts"
 import { SCHEMA_VERSION } from "../db/migrations.ts"
-import { AppError } from "../errors.ts"
-import { count, lines } from "../operations/markdown.ts"
+import { visibleLine } from "../domain/foreign-text/visible.ts"
+import { AppError, megabytes } from "../errors.ts"
+import { wayOutOf } from "../operations/database.ts"
+import { count, isoTime, lines } from "../operations/markdown.ts"
 import { livingProcesses } from "../operations/processes.ts"
+import { backupHint } from "../operations/upkeep.ts"
 import { createLog } from "../runtime/log.ts"
 import { ownCommand } from "../runtime/own-command.ts"
 import { processMark } from "../runtime/process-identity.ts"
+import { posixWord } from "../runtime/shell-quoting.ts"
 import { listenerOf } from "./listener.ts"
-import { bold, dim, green, type OutputOptions, printResult } from "./output.ts"
+import { bold, dim, green, type OutputOptions, printResult, red, table } from "./output.ts"
 
 interface BackupOptions extends OutputOptions {
   /** Replaces a file that exists; for restore: goes on although servers use the database. */
   force?: boolean
 }
 
-/** Copies the database into a file; safe while servers run. Fails with `refused` when the file exists. */
-export async function backupCommand(config: Config, file: string, options: BackupOptions): Promise<void> {
+/**
+ * Copies the database into a file, or into the folder of daily backups; safe while servers run. Fails with `refused`
+ * when the file exists, and with `conflict` while another process makes a daily backup.
+ */
+export async function backupCommand(
+  config: Config,
+  file: string | undefined,
+  options: BackupOptions,
+): Promise<void> {
   const { databasePath } = config
-  const target = resolve(config.workingFolder, file)
   if (!existsSync(databasePath)) {
     throw new AppError("not_found", `there is no database ${databasePath} yet`, {
       hint: "The first server makes it; --db names another one.",
     })
   }
-  requireOther(target, databasePath)
-  const hint = `Bring back an earlier state with \`${ownCommand()} restore\`.`
-  const terms = { replaces: options.force === true, knownVersion: SCHEMA_VERSION, hint }
-  const { schemaVersion } = backUp(databasePath, target, terms)
-  const json = { file: target, bytes: statSync(target).size, schema_version: schemaVersion }
+  const hint = backupHint()
+  const target =
+    file === undefined ? makeDaily(databasePath, hint) : copyInto(resolve(config.workingFolder, file))
+  function copyInto(path: string): string {
+    requireOther(path, databasePath)
+    backUp(databasePath, path, { replaces: options.force === true, knownVersion: SCHEMA_VERSION, hint })
+    return path
+  }
+  const json = { file: target, bytes: statSync(target).size, schema_version: SCHEMA_VERSION }
   printResult(options, json, () =>
     lines(
-      `${green("✓")} Backed up to ${bold(target)} ${dim(`(${Math.ceil(json.bytes / 1024)} KiB)`)}`,
+      `${green("✓")} Backed up to ${bold(target)} ${dim(`(${megabytes(json.bytes)})`)}`,
       dim(
         `  It holds all mail: keep it as private as the database. Bring it back with ${ownCommand()} restore.`,
       ),
     ),
   )
+}
+
+function makeDaily(databasePath: string, hint: string): string {
+  const made = makeDailyBackup(databasePath, { nowMs: Date.now(), hint })
+  if (made !== undefined) return made.path
+  throw new AppError("conflict", "another process is making a backup right now", {
+    hint: `See it with \`${ownCommand()} restore\`.`,
+  })
+}
+
+/** Lists the daily backups with date and size, newest first, and how one is brought back. */
+export async function listBackupsCommand(config: Config, options: OutputOptions): Promise<void> {
+  const { databasePath } = config
+  const backups = listDailyBackups(databasePath)
+  const problem = backupProblem(databasePath)?.text ?? null
+  const json = {
+    folder: backupsFolder(databasePath),
+    backups: backups.map(({ path, atMs, bytes }) => ({ file: path, made_at: isoTime(atMs), bytes })),
+    problem,
+  }
+  printResult(options, json, () => {
+    const [newest] = backups
+    if (newest === undefined)
+      return lines(
+        `No daily backups of ${databasePath} yet. A server makes one a day; \`${ownCommand()} backup\` makes one now.`,
+        problem === null ? null : red(visibleLine(problem)),
+      )
+    const rows = backups.map(({ path, atMs, bytes }) => [isoTime(atMs), megabytes(bytes), path])
+    return lines(
+      table(["MADE", "SIZE", "FILE"], rows),
+      problem === null ? null : red(visibleLine(problem)),
+      dim(`Bring one back: ${ownCommand()} restore ${posixWord(newest.path)}`),
+    )
+  })
+}
+
+/**
+ * Writes the database file anew, as small as it can be. Fails with `refused` while servers use it, and with
+ * `unavailable` when the disk has no room.
+ */
+export async function shrinkCommand(config: Config, options: BackupOptions): Promise<void> {
+  const { databasePath } = config
+  if (!existsSync(databasePath))
+    throw new AppError("not_found", `there is no database ${databasePath} yet`, {
+      hint: "Nothing is to be done.",
+    })
+  await requireUnused(config, options)
+  const { shrinkWhole } = await import("../db/reclaim.ts")
+  const { bytesBefore, bytesAfter } = await shrinkWhole(databasePath, {
+    wayOut: () => wayOutOf(databasePath),
+  })
+  const json = { database: databasePath, bytes_before: bytesBefore, bytes_after: bytesAfter }
+  printResult(options, json, () =>
+    lines(
+      `${green("✓")} ${bold(databasePath)} had ${megabytes(bytesBefore)} and has ${megabytes(bytesAfter)} now.`,
+      dim("  From now on it gives back by itself what is deleted."),
+    ),
+  )
+}
+
+async function requireUnused(config: Config, { force }: BackupOptions): Promise<string[]> {
+  const { databasePath } = config
+  const users = existsSync(databasePath) ? await usersOf(config) : []
+  if (users.length === 0 || force === true) return users
+  throw new AppError("refused", `the database ${databasePath} is in use: ${users.join(", ")}`, {
+    hint: "End those first (close the coding agents), or go on with --force and restart them afterwards.",
+  })
 }
 
 /**
@@ -52,12 +134,7 @@ export async function restoreCommand(config: Config, file: string, options: Back
   const { databasePath } = config
   const source = resolve(config.workingFolder, file)
   requireOther(source, databasePath)
-  const users = existsSync(databasePath) ? await usersOf(config) : []
-  if (users.length > 0 && options.force !== true) {
-    throw new AppError("refused", `the database ${databasePath} is in use: ${users.join(", ")}`, {
-      hint: "End those first (close the coding agents), or go on with --force and restart them afterwards.",
-    })
-  }
+  const users = await requireUnused(config, options)
   const kept = existsSync(databasePath) ? keptPath(databasePath) : null
   const { schemaVersion } = restore(source, databasePath, {
     kept: kept ?? keptPath(databasePath),
@@ -82,7 +159,7 @@ export async function restoreCommand(config: Config, file: string, options: Back
   )
 }
 
-/** Returns what uses a database, as words; what cannot be found out counts as a user too. */
+/** Returns what uses a database, as words. */
 async function usersOf(config: Config): Promise<string[]> {
   const listenerPid = listenerOf(config)?.pid
   const pids = new Set<number>()
@@ -95,8 +172,7 @@ async function usersOf(config: Config): Promise<string[]> {
       await app.close()
     }
   } catch {
-    // Why does not matter: a database that cannot be read is the one that is restored.
-    return [...servers(pids), "it cannot be read, so nobody knows by whom"]
+    // What cannot be read is what a backup is restored for. Servers that live have a listener, which is named.
   }
   return servers(pids)
 }

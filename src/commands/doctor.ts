@@ -1,15 +1,11 @@
 /** `signalbox doctor`: looks at everything that has to work together and says what to do about what does not. */
 
 import { spawnSync } from "node:child_process"
-import { existsSync, readFileSync, statSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Config } from "../config/config.ts"
 import { readHookSettings } from "../config/hook-settings.ts"
-import {
-  DOCTOR_DATABASE_TIMEOUT_MS,
-  DOCTOR_HOOK_TIMEOUT_MS,
-  DOCTOR_LISTENER_TIMEOUT_MS,
-} from "../config/limits.ts"
+import { DOCTOR_HOOK_TIMEOUT_MS, DOCTOR_LISTENER_TIMEOUT_MS } from "../config/limits.ts"
 import { isWellFormedApiKey } from "../domain/api-key.ts"
 import { visibleLine } from "../domain/foreign-text/visible.ts"
 import { AppError } from "../errors.ts"
@@ -31,19 +27,12 @@ import { ownCommand } from "../runtime/own-command.ts"
 import { packageFile } from "../runtime/package-root.ts"
 import { openToOthers } from "../runtime/private-files.ts"
 import { posixWord } from "../runtime/shell-quoting.ts"
+import { checkDatabase, type Finding } from "./doctor-database.ts"
 import { thisMachine } from "./install.ts"
 import { isListenerUp } from "./listener.ts"
 import { bold, cyan, green, type OutputOptions, printResult, red } from "./output.ts"
 
 const NODE_MAJOR_MIN = 20
-
-export interface Finding {
-  about: string
-  state: "ok" | "warning" | "problem"
-  text: string
-  /** What to do; only where something is to be done. */
-  advice?: string
-}
 
 /** Prints one line for each thing that was looked at; fails with `unavailable` after that when one is a problem. Changes nothing. */
 export async function doctorCommand(
@@ -71,11 +60,12 @@ export async function examine(config: Config, machine: Machine): Promise<Finding
   )
   const clients = "about" in installed ? [] : installed
   const foreign = "about" in installed ? [] : findForeignEntries(config.dataFolder, machine)
+  const database = await checkDatabase(config)
   return [
     checkNode(),
-    ...(await checkDatabase(config)),
+    ...database,
     await checkListener(config),
-    ...checkPermissions(config),
+    ...checkPermissions(config, database),
     ...checkHookFiles(config, clients),
     ...checkLauncher(config, clients),
     ...("about" in installed ? [installed] : checkClients(installed, foreign)),
@@ -92,36 +82,13 @@ function checkNode(): Finding {
   return isNew ? finding : { ...finding, advice: `Install Node ${NODE_MAJOR_MIN} or newer.` }
 }
 
-/** The driver is loaded here and not before, since that it loads is one of the questions. */
-async function checkDatabase(config: Config): Promise<Finding[]> {
-  const path = config.databasePath
-  const about = "database"
-  try {
-    const { checkHealth } = await import("../db/health.ts")
-    if (!existsSync(path)) {
-      return [{ about, state: "ok", text: `${path} is not there yet; the first call of a tool makes it` }]
-    }
-    const { faults, schemaVersion } = await checkHealth(path, DOCTOR_DATABASE_TIMEOUT_MS)
-    const size = `${Math.ceil(statSync(path).size / 1024)} KiB`
-    if (faults.length === 0) {
-      return [{ about, state: "ok", text: `${path}, ${size}, schema ${schemaVersion}` }]
-    }
-    const advice = `Stop all agents and put back a backup of the file (${ownCommand()} restore).`
-    return [{ about, state: "problem", text: `${path} is damaged: ${faults[0]}`, advice }]
-  } catch (error) {
-    const isKnown = error instanceof AppError
-    const advice = isKnown
-      ? error.hint
-      : "Reinstall signalbox with the Node that runs it: npm install signalbox."
-    const text = (error as Error).message
-    return [{ about, state: "problem", text, ...(advice !== undefined && { advice }) }]
-  }
-}
-
 /** Names what other users of this machine could read or replace. */
-function checkPermissions(config: Config): Finding[] {
+function checkPermissions(config: Config, database: readonly Finding[]): Finding[] {
   const about = "permissions"
-  const open = openToOthers(privatePaths(config)).map((path): Finding => {
+  // What is no database of ours is not ours to close.
+  const isOurs = !database.some(({ state }) => state === "problem")
+  const paths = privatePaths(config).filter((path) => isOurs || path !== config.databasePath)
+  const open = openToOthers(paths).map((path): Finding => {
     const advice = `Run: chmod go= ${posixWord(path)}`
     return { about, state: "problem", text: `${path} is open to other users of this machine`, advice }
   })

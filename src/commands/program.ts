@@ -165,8 +165,13 @@ function addSetupCommands(program: Command, config: ReadConfig): void {
   program
     .command("doctor")
     .description("check everything that signalbox needs, and say what to do")
+    .option("--shrink", "write the database file anew, as small as it can be; nobody may write meanwhile")
+    .option("--force", "with --shrink: also while servers use the database")
     .option("--json", "print JSON")
-    .action(async (options) => (await import("./doctor.ts")).doctorCommand(config(), options))
+    .action(async (options) => {
+      if (options.shrink === true) await (await import("./backup.ts")).shrinkCommand(config(), options)
+      else await (await import("./doctor.ts")).doctorCommand(config(), options)
+    })
 }
 
 function addStateCommands(program: Command, config: ReadConfig): void {
@@ -226,21 +231,26 @@ function addBackupCommands(program: Command, config: ReadConfig): void {
   program
     .command("backup")
     .description("copy the database into a file, also while servers run")
-    .argument("<file>", "the file to write")
+    .argument("[file]", "the file to write (default: one more of the daily backups)")
     .option("--force", "replace the file when it exists")
+    .addOption(new Option("--background", "what a server starts").hideHelp())
     .option("--json", "print JSON")
-    .action(async (file: string, options) =>
-      (await import("./backup.ts")).backupCommand(config(), file, options),
-    )
+    .action(async (file: string | undefined, options) => {
+      if (options.background === true) await (await import("./upkeep.ts")).upkeepCommand(config())
+      else await (await import("./backup.ts")).backupCommand(config(), file, options)
+    })
   program
     .command("restore")
-    .description("put a backup in the place of the database, which is kept beside it")
-    .argument("<file>", "a file that backup made")
+    .description("list the backups, or put one in the place of the database, which is kept beside it")
+    .argument("[file]", "a backup; without one they are listed")
     .option("--force", "also while servers use the database")
     .option("--json", "print JSON")
-    .action(async (file: string, options) =>
-      (await import("./backup.ts")).restoreCommand(config(), file, options),
-    )
+    .action(async (file: string | undefined, options) => {
+      const { listBackupsCommand, restoreCommand } = await import("./backup.ts")
+      await (file === undefined
+        ? listBackupsCommand(config(), options)
+        : restoreCommand(config(), file, options))
+    })
 }
 
 function addCompletionCommand(program: Command): void {

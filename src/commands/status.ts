@@ -1,12 +1,10 @@
 /** `signalbox status`: what is there and what is going on, without changing or making anything. */
 
-import { existsSync, statSync } from "node:fs"
 import type { Config } from "../config/config.ts"
 import { readHookSettings } from "../config/hook-settings.ts"
-import { schemaVersionOf } from "../db/backup.ts"
-import { SCHEMA_VERSION } from "../db/migrations.ts"
 import type { EmbeddingProgress, StoredModel } from "../domain/embedding/embedding.ts"
 import { visibleLine } from "../domain/foreign-text/visible.ts"
+import { AppError } from "../errors.ts"
 import { findWorkTree } from "../git/repository.ts"
 import { hasHookFiles, hookFolder } from "../hook/files.ts"
 import { type Activity, activityNow, type DocumentationActivity } from "../operations/activity.ts"
@@ -19,11 +17,11 @@ import { packageVersion } from "../runtime/package-root.ts"
 import { terminalColumns } from "./columns.ts"
 import { terminalOf } from "./coordination/identity.ts"
 import { colleagueJson, colleagueLine } from "./coordination/mail-text.ts"
+import { type DatabaseJson, databaseLines, databaseState } from "./database-state.ts"
 import { figure } from "./documentation/indexing-work.ts"
 import { isListenerUp, listenerOf } from "./listener.ts"
 import { progressJson, progressText } from "./memory/model-follow.ts"
 import { bold, dim, green, type OutputOptions, printResult, red } from "./output.ts"
-import { withApp } from "./with-app.ts"
 
 /** Of those at work. */
 const AT_WORK_SHOWN_MAX = 10
@@ -32,23 +30,13 @@ const AT_WORK_INDENT = "    "
 
 /** Prints the state of the database, the listener, the hook and the limits. */
 export async function statusCommand(config: Config, options: OutputOptions): Promise<void> {
-  const { databasePath } = config
-  const exists = existsSync(databasePath)
-  const schemaVersion = exists ? schemaVersionOf(databasePath) : null
-  // Opening an older database would bring it to this version's schema, and that is not ours to do here.
-  const look = (app: App) => lookAround(app, config)
-  const now = schemaVersion === SCHEMA_VERSION ? await withApp(config, look) : null
+  const { database, fault, found: now } = await databaseState(config, (app) => lookAround(app, config))
   const listener = listenerOf(config)
   const status = {
     version: packageVersion(),
     environment: config.environment,
     key: config.apiKey === undefined ? "local" : "SIGNALBOX_API_KEY",
-    database: {
-      path: databasePath,
-      exists,
-      bytes: exists ? statSync(databasePath).size : 0,
-      schema_version: schemaVersion,
-    },
+    database,
     listener:
       listener === undefined
         ? null
@@ -57,7 +45,7 @@ export async function statusCommand(config: Config, options: OutputOptions): Pro
             pid: listener.pid,
             is_up: await isListenerUp(config),
           },
-    activity: now && activityJson(now),
+    activity: now === undefined ? null : activityJson(now),
     hook: {
       is_installed: hasHookFiles(config.dataFolder),
       folder: hookFolder(config.dataFolder),
@@ -65,7 +53,9 @@ export async function statusCommand(config: Config, options: OutputOptions): Pro
     },
     limits: config.rates,
   }
-  printResult(options, status, () => statusText(status, now === null ? [] : atWorkRows(now)))
+  printResult(options, status, () => statusText(status, now === undefined ? [] : atWorkRows(now)))
+  if (fault !== undefined)
+    throw new AppError("unavailable", "the database cannot be used", { hint: "What to do stands above." })
 }
 
 /** What is going on, with whose agents those at the terminal are. */
@@ -121,7 +111,7 @@ interface Status {
   version: string
   environment: string
   key: string
-  database: { path: string; exists: boolean; bytes: number; schema_version: number | null }
+  database: DatabaseJson
   listener: { url: string; pid: number; is_up: boolean } | null
   activity: ActivityJson | null
   hook: { is_installed: boolean; folder: string; weakened_by_project: readonly string[] }
@@ -134,7 +124,7 @@ function statusText(status: Status, atWork: readonly string[]): string {
     `${isGood ? green("✓") : dim("-")} ${name.padEnd(13)} ${text}`
   return lines(
     `${bold("signalbox")} ${status.version}  ${dim(`environment ${status.environment}, key: ${status.key}`)}`,
-    line(status.database.exists, "Database", databaseText(status.database)),
+    ...databaseLines(status.database),
     line(status.listener?.is_up === true, "Listener", listenerText(status.listener)),
     activity === null
       ? null
@@ -168,19 +158,6 @@ function statusText(status: Status, atWork: readonly string[]): string {
       `${perMinute(limits.tool_calls_per_minute)} tool calls, ${perMinute(limits.resource_reads_per_minute)} resource reads, ${perMinute(limits.searches_per_minute)} searches a minute`,
     ),
   )
-}
-
-function databaseText({ path, exists, bytes, schema_version }: Status["database"]): string {
-  if (!exists) return `no database yet; the first server makes ${path}`
-  const facts = dim(`(${Math.ceil(bytes / 1024)} KiB, schema ${schema_version ?? "unreadable"})`)
-  if (schema_version === SCHEMA_VERSION) return `${path} ${facts}`
-  const next =
-    schema_version === null
-      ? `cannot be read: run ${ownCommand()} doctor`
-      : schema_version < SCHEMA_VERSION
-        ? "the next server brings it to this version"
-        : "made by a newer signalbox: update this one"
-  return `${path} ${facts} ${red(next)}`
 }
 
 function listenerText(listener: Status["listener"]): string {

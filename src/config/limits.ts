@@ -265,6 +265,20 @@ export type Rates = typeof RATES_DEFAULT
 
 /** How long a writer waits for other writers before it gives up, far beyond any honest wait. */
 export const DATABASE_WAIT_MS_MAX = 60_000
+/** Daily backups beside the database, and how old the newest has to be for the next one. */
+export const DAILY_BACKUPS_KEPT = 3
+export const DAILY_BACKUP_AFTER_MS = 24 * 3_600_000
+/** How long a listener leaves it alone after a backup that failed. */
+export const DAILY_BACKUP_RETRY_MS = 3_600_000
+/** What a backup leaves free on the disk, for those who write meanwhile. */
+export const DISK_RESERVE_BYTES = 100_000_000
+/** What is deleted leaves room in the file; from so much on it is given back to the disk, a little at a time. */
+export const RECLAIMED_BYTES_MIN = 4_000_000
+/** How long a step of that may keep others from writing: about this, and never more pages than these. */
+export const RECLAIM_STEP_MS = 6
+export const RECLAIM_STEP_PAGES_MAX = 512
+/** How long nobody may have written before it begins. */
+export const IDLE_MS_MIN = 5_000
 /** How long a copy waits for a process that is just recovering or closing the database file. */
 export const BACKUP_BUSY_TIMEOUT_MS = 5_000
 /** How long a server that lost its client goes on answering what it had accepted. */

@@ -17,6 +17,7 @@ import { dirname } from "node:path"
 import BetterSqlite3 from "better-sqlite3"
 import { BACKUP_BUSY_TIMEOUT_MS } from "../config/limits.ts"
 import { AppError } from "../errors.ts"
+import { faultOf, type WayOut } from "./faults.ts"
 import { requireUsable } from "./migrate.ts"
 
 /** What SQLite keeps beside a database: its log, and the index of the log. */
@@ -70,18 +71,20 @@ export function restore(
   })
 }
 
-/** Returns the schema version of the database at `path` without changing it; null when it is none of ours. */
-export function schemaVersionOf(path: string): number | null {
+/** Returns the schema version of the database at `path` without changing it, or what is wrong with the file. */
+export function lookInto(path: string, wayOut: WayOut): { schemaVersion: number } | { fault: AppError } {
   try {
     const connection = open(path, { readonly: true })
     try {
-      requireUsable(connection, path, Number.MAX_SAFE_INTEGER)
-      return versionIn(connection)
+      requireUsable(connection, path, Number.MAX_SAFE_INTEGER, wayOut)
+      return { schemaVersion: versionIn(connection) }
     } finally {
       connection.close()
     }
-  } catch {
-    return null
+  } catch (error) {
+    const fault = error instanceof AppError ? error : faultOf(error, path, wayOut)
+    if (fault === undefined) throw error
+    return { fault }
   }
 }
 
@@ -109,7 +112,8 @@ function copyChecked(
   } catch (error) {
     const isUnreadable =
       error instanceof BetterSqlite3.SqliteError && /^SQLITE_(?:NOTADB|CORRUPT|ERROR)/.test(error.code)
-    throw isUnreadable ? unusable(`cannot be read as a database: ${error.message}`) : error
+    if (isUnreadable) throw unusable(`cannot be read as a database: ${error.message}`)
+    throw faultOf(error, target) ?? error
   } finally {
     connection.close()
   }

@@ -6,6 +6,7 @@
 import { closeSync, openSync, rmSync } from "node:fs"
 import type BetterSqlite3 from "better-sqlite3"
 import { AppError } from "../errors.ts"
+import { damaged, type WayOut } from "./faults.ts"
 import type { Migration } from "./migrations.ts"
 import type { SqliteDatabase } from "./sqlite.ts"
 
@@ -61,12 +62,17 @@ function migrate(connection: BetterSqlite3.Database, path: string, from: number,
 }
 
 /** Fails with `unavailable` when a file belongs to another program, or to a version of ours that knows more. */
-export function requireUsable(connection: BetterSqlite3.Database, path: string, knownVersion: number): void {
-  const version = versionOf(connection, path)
+export function requireUsable(
+  connection: BetterSqlite3.Database,
+  path: string,
+  knownVersion: number,
+  wayOut?: WayOut,
+): void {
+  const version = versionOf(connection, path, wayOut)
   if (version > knownVersion) throw newerDatabase(path, version, knownVersion)
 }
 
-function versionOf(connection: BetterSqlite3.Database, path: string): number {
+function versionOf(connection: BetterSqlite3.Database, path: string, wayOut?: WayOut): number {
   // One statement is one look: between two of them another process may set the schema up.
   const { version, owner, isEmpty } = connection
     .prepare<[], { version: number; owner: number; isEmpty: number }>(`
@@ -77,9 +83,7 @@ function versionOf(connection: BetterSqlite3.Database, path: string): number {
   if (version === 0 && isEmpty === 1 && (owner === 0 || owner === APPLICATION_ID)) return version
   // The version is written with the tables, in one transaction.
   if (owner === APPLICATION_ID && version === 0)
-    throw new AppError("unavailable", `${path} is damaged: it holds tables, and says that it has none`, {
-      hint: "Ask your user to bring back a backup of it.",
-    })
+    throw damaged(path, "it holds tables, and says that it has none", wayOut)
   if (owner === APPLICATION_ID) return version
   throw new AppError("unavailable", `${path} is the database of another program`, {
     hint: "Name another file with SIGNALBOX_DB or --db.",

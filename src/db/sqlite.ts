@@ -8,6 +8,7 @@ import BetterSqlite3 from "better-sqlite3"
 import { DATABASE_WAIT_MS_MAX } from "../config/limits.ts"
 import { AppError } from "../errors.ts"
 import { ConstraintError, type Database, type Queries, type Row, type SqlValue } from "./database.ts"
+import { faultOf, type WayOut } from "./faults.ts"
 import { addVectorFunctions } from "./vector-functions.ts"
 
 type Statement = BetterSqlite3.Statement<unknown[], Row>
@@ -24,6 +25,8 @@ export interface SqliteOptions {
   random?: () => number
   /** Whether what is read of the file counts as memory of this process; true unless given. */
   isMapped?: boolean
+  /** Says how a damaged file is replaced. */
+  wayOut?: WayOut
   /** Looks at a file before anything about it is changed; throws to leave it alone. */
   inspect?: (connection: BetterSqlite3.Database) => void
 }
@@ -42,6 +45,8 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
     connection = opened
     await retryWhileBusy(waitMs, random, () => {
       options.inspect?.(opened)
+      // A new file gives back what is deleted; that is decided before its first page is written.
+      if (isBlank(opened)) opened.pragma("auto_vacuum = INCREMENTAL")
       // Switching a cold file to WAL ignores SQLite's busy handler, so it is retried like the rest.
       if (opened.pragma("journal_mode", { simple: true }) !== "wal") opened.pragma("journal_mode = WAL")
       opened.pragma("synchronous = NORMAL")
@@ -53,10 +58,12 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
       // Reading the file as memory is faster, and processes share what they have read.
       opened.pragma(`mmap_size = ${options.isMapped === false ? 0 : MMAP_BYTES}`)
     })
-    return new SqliteDatabase(opened, waitMs, random)
+    return new SqliteDatabase(opened, waitMs, random, options.wayOut)
   } catch (error) {
     connection?.close()
     if (error instanceof AppError) throw error
+    const fault = faultOf(error, path, options.wayOut)
+    if (fault !== undefined) throw fault
     const { code, message } = error as NodeJS.ErrnoException
     if (code === "ERR_DLOPEN_FAILED")
       throw new AppError("unavailable", `SQLite cannot be loaded: ${message.replace(/\s+/g, " ")}`, {
@@ -68,20 +75,26 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
   }
 }
 
+function isBlank(connection: BetterSqlite3.Database): boolean {
+  return connection.pragma("page_count", { simple: true }) === 0
+}
+
 /** One connection behind the database port. */
 export class SqliteDatabase implements Database {
   readonly #connection: BetterSqlite3.Database
   readonly #statements = new Map<string, Statement>()
   readonly #waitMs: number
   readonly #random: () => number
+  readonly #wayOut: WayOut | undefined
   #hasVectors = false
   /** Settles when everything queued so far is done; null when nothing is. */
   #tail: Promise<unknown> | null = null
 
-  constructor(connection: BetterSqlite3.Database, waitMs: number, random: () => number) {
+  constructor(connection: BetterSqlite3.Database, waitMs: number, random: () => number, wayOut?: WayOut) {
     this.#connection = connection
     this.#waitMs = waitMs
     this.#random = random
+    this.#wayOut = wayOut
   }
 
   all<R extends Row>(sql: string, args: readonly SqlValue[] = []): Promise<R[]> {
@@ -150,7 +163,7 @@ export class SqliteDatabase implements Database {
     if (this.#tail !== null) return this.#queued(() => this.#retryWhileBusy(work))
     return settled(work).catch((error: unknown) => {
       if (isBusy(error)) return this.#queued(() => this.#retryWhileBusy(work))
-      throw toldOf(error, this.#connection)
+      throw toldOf(error, this.#connection, this.#wayOut)
     })
   }
 
@@ -178,7 +191,7 @@ export class SqliteDatabase implements Database {
     try {
       return await done
     } catch (error) {
-      throw toldOf(error, this.#connection)
+      throw toldOf(error, this.#connection, this.#wayOut)
     } finally {
       if (this.#tail === done) this.#tail = null
     }
@@ -220,30 +233,13 @@ function isBusy(error: unknown): boolean {
   return error instanceof BetterSqlite3.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code)
 }
 
-/** What no code of ours causes, by the beginning of SQLite's code, and what helps. */
-const PROBLEMS: readonly (readonly [code: string, problem: string, hint: string])[] = [
-  ["SQLITE_CORRUPT", "is damaged", "Ask your user to bring back a backup of it."],
-  ["SQLITE_NOTADB", "is damaged", "Ask your user to bring back a backup of it."],
-  ["SQLITE_FULL", "cannot be written", "Free some space on its disk, then try again."],
-  ["SQLITE_READONLY", "cannot be written", "Check the permissions of the file and its folder."],
-  ["SQLITE_IOERR", "cannot be read or written", "Check its disk and the free space there."],
-  ["SQLITE_CANTOPEN", "cannot be opened", "Check the permissions of the file and its folder."],
-]
-
 /** Returns an error of the file or its disk as `unavailable`, and every other as it is. */
-function toldOf(error: unknown, { name, open }: BetterSqlite3.Database): unknown {
+function toldOf(error: unknown, { name, open }: BetterSqlite3.Database, wayOut: WayOut | undefined): unknown {
   if (!open && error instanceof TypeError)
     return new AppError("unavailable", "this process has closed the database, because it ends", {
       cause: error,
     })
-  if (!(error instanceof BetterSqlite3.SqliteError)) return error
-  const found = PROBLEMS.find(([code]) => error.code.startsWith(code))
-  if (found === undefined) return error
-  const [, problem, hint] = found
-  return new AppError("unavailable", `the database ${name} ${problem}: ${error.message}`, {
-    hint,
-    cause: error,
-  })
+  return error instanceof BetterSqlite3.SqliteError ? (faultOf(error, name, wayOut) ?? error) : error
 }
 
 interface TransactionState {

@@ -37,7 +37,7 @@ export async function answerHook(context: CallContext, request: HookRequest): Pr
   } catch (error) {
     const isExpected = error instanceof PayloadError || error instanceof AppError
     if (!isExpected) context.app.log.error("the hook failed unexpectedly", { event: request.event, error })
-    return failOpen((error as Error).message)
+    return failOpen(error instanceof AppError ? error.text : (error as Error).message)
   }
 }
 

@@ -4,7 +4,7 @@
  */
 
 import type { ApiName } from "../domain/plan-limits.ts"
-import { AppError, type ErrorCode } from "../errors.ts"
+import { AppError, type ErrorCode, fileProblem } from "../errors.ts"
 import type { Log } from "../runtime/log.ts"
 
 /** An error that is ready to be told. */
@@ -61,8 +61,9 @@ const TITLES: Record<number, string> = {
 }
 
 /** Returns what to tell about anything that was thrown; `invalidStatus` is the route's for bad bodies. */
-export function failureOf(error: unknown, log: Log, where: string, invalidStatus: 400 | 422 = 400): Failure {
-  if (error instanceof HttpFailure) return error.failure
+export function failureOf(thrown: unknown, log: Log, where: string, invalidStatus: 400 | 422 = 400): Failure {
+  if (thrown instanceof HttpFailure) return thrown.failure
+  const error = fileProblem(thrown) ?? thrown
   if (!(error instanceof AppError)) {
     log.error("a request failed unexpectedly", { where, error })
     return { status: 500, message: "an internal error; it was logged on the server's stderr" }

@@ -6,7 +6,7 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from "@modelcontextprotocol/server"
 import { named } from "../domain/foreign-text/markdown.ts"
 import { visible } from "../domain/foreign-text/visible.ts"
-import { AppError } from "../errors.ts"
+import { AppError, fileProblem } from "../errors.ts"
 import { callOperation } from "../operations/call.ts"
 import type { Call } from "../operations/caller.ts"
 import { cutToFit } from "../operations/markdown.ts"
@@ -102,7 +102,8 @@ function toolResult(text: string) {
 
 /** What users cause is told as it is; everything else is logged whole and shown bland. */
 function reasonOf(error: unknown, log: Log, where: string): string {
-  if (error instanceof AppError) return visible(error.text)
+  const expected = error instanceof AppError ? error : fileProblem(error)
+  if (expected !== undefined) return visible(expected.text)
   log.error("a call failed unexpectedly", { where, error })
   return "an internal error; it was logged on the server's stderr. Try again, and report it if it comes back."
 }

@@ -2,16 +2,19 @@
 
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs"
 import { dirname } from "node:path"
-import type { Config } from "../config/config.ts"
+import { type Config, readConfig } from "../config/config.ts"
+import { listDailyBackups } from "../db/daily-backups.ts"
 import type { Database } from "../db/database.ts"
 import { prepareSchema, requireUsable } from "../db/migrate.ts"
 import { MIGRATIONS, SCHEMA_VERSION } from "../db/migrations.ts"
 import { openSqlite } from "../db/sqlite.ts"
 import { BUILTIN_SOURCE } from "../domain/embedding/embedding.ts"
 import { BUILTIN_MODEL } from "../embed/builtin.ts"
-import { AppError } from "../errors.ts"
+import { AppError, fileProblem } from "../errors.ts"
+import { ownCommand } from "../runtime/own-command.ts"
 import { packageFile } from "../runtime/package-root.ts"
 import { isWritableByOthers } from "../runtime/private-files.ts"
+import { posixWord } from "../runtime/shell-quoting.ts"
 import { searchSchema } from "../search/sqlite.ts"
 import { documentSearchSchema } from "../search/sqlite-documents.ts"
 import { memorySearchSchema } from "../search/sqlite-memories.ts"
@@ -32,6 +35,31 @@ export function exposedPlaces({ databasePath, userConfigPath }: Config): string[
   return [dirname(databasePath), userConfigPath, dirname(userConfigPath)].filter(isWritableByOthers)
 }
 
+function notOpened(path: string, error: unknown): AppError {
+  const known = fileProblem(error, (error as NodeJS.ErrnoException).path ?? path)
+  const why = known === undefined ? (error as Error).message : known.message
+  return new AppError("unavailable", `the database ${path} cannot be opened: ${why}`, {
+    hint: `${known?.hint ?? "Check the path."} SIGNALBOX_DB names another file.`,
+    cause: error,
+  })
+}
+
+/** Says how a damaged database is replaced: by the newest daily backup where there is one. */
+export function wayOutOf(path: string): string {
+  const [newest] = listDailyBackups(path)
+  const command = `${ownCommand()} restore${databaseOption(path)}`
+  if (newest !== undefined)
+    return `Close the coding agents, then bring back the newest backup: \`${command} ${posixWord(newest.path)}\``
+  return `There is no daily backup of it. Bring back a copy of your own (\`${command} <file>\`), name another file with SIGNALBOX_DB, or move this one aside: the next server begins anew.`
+}
+
+/** A command in a shell takes the usual database unless it is told otherwise. */
+function databaseOption(path: string): string {
+  const env = { ...process.env, SIGNALBOX_DB: undefined }
+  const usual = readConfig({ env, workingFolder: process.cwd() }).databasePath
+  return path === usual ? "" : ` --db ${posixWord(path)}`
+}
+
 /** Opens the database file and brings it to this program's schema; folder 0700, file 0600 when new. */
 export async function openDatabase(
   path: string,
@@ -41,13 +69,13 @@ export async function openDatabase(
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     closeSync(openSync(path, "a", 0o600))
   } catch (error) {
-    throw new AppError("unavailable", `the database ${path} cannot be opened: ${(error as Error).message}`, {
-      hint: "Check the path, its permissions and the free space, or name another file with SIGNALBOX_DB.",
-    })
+    throw notOpened(path, error)
   }
+  const wayOut = () => wayOutOf(path)
   const database = await openSqlite(path, {
     isMapped,
-    inspect: (connection) => requireUsable(connection, path, SCHEMA_VERSION),
+    wayOut,
+    inspect: (connection) => requireUsable(connection, path, SCHEMA_VERSION, wayOut),
   })
   try {
     const sql =

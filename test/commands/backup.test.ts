@@ -12,7 +12,14 @@ import BetterSqlite3 from "better-sqlite3"
 import { describe, expect, test } from "vitest"
 import { remove } from "../../scripts/removal.ts"
 import { openAppAlone } from "../../src/app.ts"
-import { backupCommand, restoreCommand } from "../../src/commands/backup.ts"
+import {
+  backupCommand,
+  listBackupsCommand,
+  restoreCommand,
+  shrinkCommand,
+} from "../../src/commands/backup.ts"
+import { addMemoryCommand, forgetMemoryCommand } from "../../src/commands/memory/memory.ts"
+import { listDailyBackups, makeDailyBackup } from "../../src/db/daily-backups.ts"
 import { SCHEMA_VERSION } from "../../src/db/migrations.ts"
 import { createLog } from "../../src/runtime/log.ts"
 import { listAgentNames } from "../../src/store/coordination/agents.ts"
@@ -181,16 +188,16 @@ describe("restore", () => {
     expect((await run(() => restoreCommand(configIn(where), "copy.db", {}))).error).toBeUndefined()
   })
 
-  test("replaces a database that cannot be read only with --force, and keeps its bytes", async () => {
+  test("replaces a database that cannot be read, and keeps its bytes", async () => {
     const where = await worldOf("BlueLake")
     await backUp(where)
     writeFileSync(where.databasePath, "no database any more")
-    const { error } = await run(() => restoreCommand(configIn(where), "copy.db", {}))
-    expect(error?.text).toContain("cannot be read")
+    writeFileSync(`${where.databasePath}-wal`, "left over")
     const { kept } = await runJson<{ kept: string }>(() =>
-      restoreCommand(configIn(where), "copy.db", { force: true, json: true }),
+      restoreCommand(configIn(where), "copy.db", { json: true }),
     )
     expect(readFileSync(kept, "utf8")).toBe("no database any more")
+    expect(existsSync(`${where.databasePath}-wal`)).toBe(false)
     expect(await namesIn(where)).toEqual(["BlueLake"])
   })
 
@@ -233,6 +240,78 @@ describe("restore", () => {
     const where = await worldOf("BlueLake")
     const { error } = await run(() => restoreCommand(configIn(where), where.databasePath, {}))
     expect(error?.code).toBe("invalid")
+  })
+})
+
+describe("the daily backups", () => {
+  test("are listed with date and size, newest first, with the command that brings one back", async () => {
+    const where = await worldOf("BlueLake")
+    const none = await run(() => listBackupsCommand(configIn(where), {}))
+    expect(none.out).toContain("No daily backups of")
+    for (const day of [10, 11])
+      makeDailyBackup(where.databasePath, { nowMs: Date.parse(`2026-03-${day}T12:00:00Z`), hint: "" })
+    const { out } = await run(() => listBackupsCommand(configIn(where), {}))
+    expect(out.split("\n").map((line) => line.slice(0, 34))).toEqual([
+      "MADE                      SIZE    ",
+      "2026-03-11T12:00:00.000Z  0.4 MB  ",
+      "2026-03-10T12:00:00.000Z  0.4 MB  ",
+      "Bring one back: signalbox restore ",
+      "",
+    ])
+    const json = await runJson<{ backups: { file: string }[] }>(() =>
+      listBackupsCommand(configIn(where), { json: true }),
+    )
+    expect(json.backups).toHaveLength(2)
+    const [newest] = json.backups
+    await add(where, "GreenHill")
+    await run(() => restoreCommand(configIn(where), newest?.file ?? "", {}))
+    expect(await namesIn(where)).toEqual(["BlueLake"])
+  })
+
+  test("get one more from backup without a file", async () => {
+    const where = await worldOf("BlueLake")
+    const { file } = await runJson<{ file: string }>(() =>
+      backupCommand(configIn(where), undefined, { json: true }),
+    )
+    expect(dirname(file)).toBe(where.databasePath.replace(/\.db$/, ".backups"))
+    expect(namesInFile(file)).toEqual(["BlueLake"])
+  })
+
+  test("hold what is deleted, which is said, until --purge replaces them by one without it", async () => {
+    const where = await worldOf("BlueLake")
+    const remember = (text: string) =>
+      runJson<{ id: string }>(() => addMemoryCommand(configIn(where), [text], { json: true }))
+    const [one, two] = [await remember("the first secret"), await remember("the second secret")]
+    const nothing = await run(() => forgetMemoryCommand(configIn(where), one.id, {}))
+    expect(nothing.out, "there are no backups yet").not.toContain("backups")
+    await run(() => backupCommand(configIn(where), undefined, {}))
+    const { out } = await run(() => forgetMemoryCommand(configIn(where), two.id, {}))
+    expect(out).toContain("The daily backups hold it until 3 newer ones are made")
+    const three = await remember("the third secret")
+    const [before] = listDailyBackups(where.databasePath)
+    expect(readFileSync(before?.path ?? "").includes("the second secret")).toBe(true)
+    const json = await runJson(() =>
+      forgetMemoryCommand(configIn(where), three.id, { purge: true, json: true }),
+    )
+    expect(json).toEqual({ id: three.id, deleted: true, held_by_backups: false })
+    const left = listDailyBackups(where.databasePath)
+    expect(left).toHaveLength(1)
+    expect(readFileSync(left[0]?.path ?? "").includes("secret")).toBe(false)
+  })
+})
+
+describe("doctor --shrink", () => {
+  test("makes the file smaller, and refuses while servers use it", async () => {
+    const where = await worldOf("BlueLake")
+    const result = await runJson<{ bytes_before: number; bytes_after: number }>(() =>
+      shrinkCommand(configIn(where), { json: true }),
+    )
+    expect(result.bytes_after).toBe(statSync(where.databasePath).size)
+    await server(where, "one")
+    const { error } = await run(() => shrinkCommand(configIn(where), {}))
+    expect(error?.code).toBe("refused")
+    expect((await run(() => shrinkCommand(configIn(where), { force: true }))).out).toContain("has 0.4 MB now")
+    expect(await namesIn(where)).toEqual(["BlueLake"])
   })
 })
 

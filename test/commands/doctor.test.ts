@@ -4,7 +4,8 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, statSync, writeFileSync
 import { join } from "node:path"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { openAppAlone } from "../../src/app.ts"
-import { doctorCommand, examine, type Finding } from "../../src/commands/doctor.ts"
+import { doctorCommand, examine } from "../../src/commands/doctor.ts"
+import type { Finding } from "../../src/commands/doctor-database.ts"
 import { type Config, readConfig } from "../../src/config/config.ts"
 import { listenerPaths } from "../../src/http/listener-files.ts"
 import { CLIENTS, clientNamed } from "../../src/install/catalogue.ts"
@@ -117,7 +118,7 @@ describe("on a sound machine", () => {
     const findings = await examine(config, machine.machine)
     expect(findings.filter(({ state }) => state === "problem")).toEqual([])
     expect(findingAbout(findings, "runtime")?.text).toBe(`Node ${process.versions.node}`)
-    expect(findingAbout(findings, "database")?.text).toMatch(/signalbox\.db, \d+ KiB, schema \d+$/)
+    expect(findingAbout(findings, "database")?.text).toMatch(/signalbox\.db, [\d.]+ MB, schema \d+$/)
     expect(findingAbout(findings, "listener")?.text).toMatch(/^http:\S+ answers/)
     expect(findingAbout(findings, "hook run")?.state).toBe("ok")
     expect(findingAbout(findings, "Cursor")?.state).toBe("ok")

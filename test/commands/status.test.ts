@@ -8,6 +8,7 @@ import { sendCommand } from "../../src/commands/coordination/send.ts"
 import { addRepositoryCommand } from "../../src/commands/documentation/repos.ts"
 import { statusCommand } from "../../src/commands/status.ts"
 import { RATES_DEFAULT } from "../../src/config/limits.ts"
+import { makeDailyBackup } from "../../src/db/daily-backups.ts"
 import { SCHEMA_VERSION } from "../../src/db/migrations.ts"
 import { hookFolder } from "../../src/hook/files.ts"
 import { passPath, writePass } from "../../src/hook/proven-call.ts"
@@ -172,18 +173,57 @@ test("status sees the hook and the limits that are off", async () => {
   expect(out).toContain("unlimited tool calls")
 })
 
+test.each([["PRAGMA user_version = 99", 99, "made by a newer signalbox"]])(
+  "status changes nothing about a database that is not this version's: %s",
+  async (sql, version, text) => {
+    const where = presentWorld()
+    const app = await openAppAlone(configIn(where), { log: createLog("silent") })
+    await app.close()
+    const db = new BetterSqlite3(where.databasePath)
+    db.exec(sql)
+    db.close()
+    const before = readdirSync(dirname(where.databasePath)).filter((name) => name.endsWith(".db"))
+    expect(await status(where)).toMatchObject({ database: { schema_version: version }, activity: null })
+    expect((await run(() => statusCommand(configIn(where), {}))).out).toContain(text)
+    expect(readdirSync(dirname(where.databasePath)).filter((name) => name.endsWith(".db"))).toEqual(before)
+  },
+)
+
 test.each([
-  ["PRAGMA user_version = 99", 99, "made by a newer signalbox"],
-  ["PRAGMA application_id = 7", null, "signalbox doctor"],
-])("status changes nothing about a database that is not this version's: %s", async (sql, version, text) => {
+  ["that is no database", "root:x:0:0\n".repeat(200), "is no database"],
+  ["of another program", null, "is the database of another program"],
+])("status gives no good mark to a file %s, and fails", async (_, text, reason) => {
   const where = presentWorld()
-  const app = await openAppAlone(configIn(where), { log: createLog("silent") })
-  await app.close()
-  const db = new BetterSqlite3(where.databasePath)
-  db.exec(sql)
-  db.close()
-  const before = readdirSync(dirname(where.databasePath)).filter((name) => name.endsWith(".db"))
-  expect(await status(where)).toMatchObject({ database: { schema_version: version }, activity: null })
-  expect((await run(() => statusCommand(configIn(where), {}))).out).toContain(text)
-  expect(readdirSync(dirname(where.databasePath)).filter((name) => name.endsWith(".db"))).toEqual(before)
+  mkdirSync(dirname(where.databasePath))
+  if (text === null) {
+    const db = new BetterSqlite3(where.databasePath)
+    db.exec("CREATE TABLE t (a); PRAGMA application_id = 7")
+    db.close()
+  } else writeFileSync(where.databasePath, text)
+  const shown = await run(() => statusCommand(configIn(where), {}))
+  expect(shown.out).toMatch(/^✗ Database /m)
+  expect(shown.out).toContain(`${where.databasePath} ${reason}`)
+  expect(shown.error?.code).toBe("unavailable")
+  const { out } = await run(() => statusCommand(configIn(where), { json: true }))
+  expect(JSON.parse(out)).toMatchObject({
+    database: { schema_version: null, problem: expect.stringContaining(reason) },
+    activity: null,
+  })
+})
+
+test("status says whether there are daily backups, and what keeps them from being made", async () => {
+  const where = presentWorld()
+  await (await openAppAlone(configIn(where), { log: createLog("silent") })).close()
+  expect(await status(where)).toMatchObject({
+    database: { backups: { count: 0, newest_at: null, problem: null } },
+  })
+  makeDailyBackup(where.databasePath, { nowMs: Date.parse("2026-03-10T12:00:00Z"), hint: "" })
+  expect((await run(() => statusCommand(configIn(where), {}))).out).toContain(
+    "✓ Backups       1 daily backup, the newest of 2026-03-10T12:00:00.000Z",
+  )
+  const full = { nowMs: Date.parse("2026-03-11T12:00:00Z"), hint: "", freeBytesAt: () => 0 }
+  expect(() => makeDailyBackup(where.databasePath, full)).toThrow("free space")
+  expect((await run(() => statusCommand(configIn(where), {}))).out).toMatch(
+    /✗ Backups +1 daily backup, .*; no daily backup was made: .* has 0\.0 MB of free space/,
+  )
 })

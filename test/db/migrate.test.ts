@@ -201,7 +201,7 @@ describe("a file that is not ours to change", () => {
     change(path, (db) => db.pragma("user_version = 0"))
     await expect(prepare(path, V3)).rejects.toMatchObject({
       code: "unavailable",
-      message: `${path} is damaged: it holds tables, and says that it has none`,
+      message: `the database ${path} is damaged: it holds tables, and says that it has none`,
     })
     change(path, (db) => expect(db.pragma("user_version", { simple: true })).toBe(0))
   })

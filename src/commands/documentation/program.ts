@@ -44,6 +44,7 @@ function addRepositoryCommands(program: Command, config: ReadConfig): void {
     .command("remove")
     .description("forget the documentation of a repository; its files are not touched")
     .argument("<repository>", "id or name, as `repos list` shows it")
+    .option("--purge", "from the daily backups too: they are removed, and a new one is made")
     .option("--json", "print JSON")
     .action(async (named: string, options) =>
       (await load()).removeRepositoryCommand(config(), named, options),

@@ -10,6 +10,7 @@ import { isGitUrl } from "../../git/address.ts"
 import { realpathOfNearest } from "../../git/repository.ts"
 import { ASKS, admit } from "../../operations/admission.ts"
 import type { App } from "../../operations/app.ts"
+import { heldByBackups } from "../../operations/backups.ts"
 import { commandCall } from "../../operations/caller.ts"
 import { fetchClone } from "../../operations/documentation/clones.ts"
 import { connectInput } from "../../operations/documentation/inputs.ts"
@@ -28,6 +29,7 @@ import { checkInput } from "../../operations/input.ts"
 import { count, lines } from "../../operations/markdown.ts"
 import { findNamedRepository } from "../../operations/tenants.ts"
 import { ownCommand } from "../../runtime/own-command.ts"
+import { afterDeletion } from "../after-deletion.ts"
 import { bold, dim, green, type OutputOptions, printResult } from "../output.ts"
 import { createProgress, untilInterrupted } from "../progress.ts"
 import { withApp } from "../with-app.ts"
@@ -246,19 +248,22 @@ async function fetchOrWarn(app: App, repository: Repository, signal: AbortSignal
 export function removeRepositoryCommand(
   config: Config,
   named: string,
-  options: OutputOptions,
+  options: OutputOptions & { purge?: boolean },
 ): Promise<void> {
   return withApp(config, async (app) => {
     await admit(commandCall(app), ASKS.admin)
     const repository = await requireNamedRepository(app, named)
     const kept = await besidesDocumentation(app, repository)
     const { isConnected, isCloneDeleted, isRemoved } = await removeWithProgress(app, repository, options)
+    // What is not removed yet would be in the new backup.
+    const held = isRemoved ? afterDeletion(app, options) : heldByBackups(app)
     const json = {
       id: repository.id,
       name: repository.name,
       is_connected: isConnected,
       clone_deleted: isCloneDeleted,
       is_removed: isRemoved,
+      held_by_backups: held !== null,
       kept,
     }
     printResult(options, json, () =>
@@ -273,6 +278,7 @@ export function removeRepositoryCommand(
         isConnected
           ? `  Kept: ${keptText(kept)}. It stays connected for them, with id ${repository.id}.`
           : dim("  Nothing else belonged to it, so it is not connected any more."),
+        held === null ? null : dim(`  ${held}`),
       ),
     )
   })

@@ -14,6 +14,7 @@ import { searchMemories } from "../../operations/memory/search.ts"
 import { memoryStatistics, pruneMemories } from "../../operations/memory/upkeep.ts"
 import type { TenantContext } from "../../operations/operation.ts"
 import { ownCommand } from "../../runtime/own-command.ts"
+import { afterDeletion } from "../after-deletion.ts"
 import { bold, dim, green, printResult } from "../output.ts"
 import { type MemoryOptions, withMemories } from "./context.ts"
 import { memoryEntry, shortId } from "./text.ts"
@@ -132,6 +133,8 @@ interface PruneOptions extends MemoryOptions {
   sector?: string
   /** Deletes; otherwise it is only counted. */
   yes?: boolean
+  /** With `yes`: from the daily backups too. */
+  purge?: boolean
 }
 
 /** Deletes the memories that have faded below a threshold, or says how many that would be. */
@@ -144,11 +147,13 @@ export function pruneMemoriesCommand(config: Config, options: PruneOptions): Pro
   const { threshold, sector, dry_run: isDryRun } = asked
   return withMemories(config, options, async (context) => {
     const outcome = await pruneMemories(context, asked)
-    printResult(options, outcome, () => {
+    const isDeleted = !isDryRun && (outcome.memories_pruned > 0 || options.purge === true)
+    const held = isDeleted ? afterDeletion(context.app, options) : null
+    printResult(options, { ...outcome, ...(isDryRun ? {} : { held_by_backups: held !== null }) }, () => {
       const pruned = outcome.memories_pruned
       const kind = sector === undefined ? "" : `${sector} `
       const what = `${count(pruned, `${kind}memory`, `${kind}memories`)} of a salience below ${threshold}`
-      if (!isDryRun) return `${green("✓")} Deleted ${what} for good.`
+      if (!isDryRun) return lines(`${green("✓")} Deleted ${what} for good.`, held === null ? null : dim(held))
       if (pruned === 0) return `Nothing to prune: there is no ${kind}memory of a salience below ${threshold}.`
       return lines(
         `${count(pruned, `${kind}memory`, `${kind}memories`)} of a salience below ${threshold} would be deleted.`,

@@ -18,6 +18,7 @@ import {
 import type { MemoryJson } from "../../operations/memory/results.ts"
 import type { TenantContext } from "../../operations/operation.ts"
 import { ownCommand } from "../../runtime/own-command.ts"
+import { afterDeletion } from "../after-deletion.ts"
 import { bold, dim, green, printResult } from "../output.ts"
 import { editorOf, editText, STDIN } from "../typed-text.ts"
 import { type MemoryOptions, requireMemoryId, withMemories } from "./context.ts"
@@ -170,12 +171,22 @@ export function reinforceMemoryCommand(config: Config, id: string, options: Rein
   })
 }
 
+interface ForgetOptions extends MemoryOptions {
+  /** From the daily backups too. */
+  purge?: boolean
+}
+
 /** Deletes a memory for good. */
-export function forgetMemoryCommand(config: Config, id: string, options: MemoryOptions): Promise<void> {
+export function forgetMemoryCommand(config: Config, id: string, options: ForgetOptions): Promise<void> {
   return withMemories(config, options, async (context) => {
     const memory = await deleteMemory(context, await requireMemoryId(context, id))
-    printResult(options, { id: memory.id, deleted: true }, () =>
-      lines(`${green("✓")} Forgot ${bold(memory.id)} for good:`, memoryEntry(memory, { isFull: false })),
+    const held = afterDeletion(context.app, options)
+    printResult(options, { id: memory.id, deleted: true, held_by_backups: held !== null }, () =>
+      lines(
+        `${green("✓")} Forgot ${bold(memory.id)} for good:`,
+        memoryEntry(memory, { isFull: false }),
+        held === null ? null : dim(held),
+      ),
     )
   })
 }

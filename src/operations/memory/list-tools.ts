@@ -129,9 +129,15 @@ export const pruneMemoriesTool = defineOperation({
   }),
   async run(context, input) {
     const { pruneMemories } = await import("./upkeep.ts")
-    return pruneMemories(context, input)
+    const { heldByBackups } = await import("../backups.ts")
+    const outcome = await pruneMemories(context, input)
+    const isDeleted = !outcome.dry_run && outcome.memories_pruned > 0
+    return { outcome, held: isDeleted ? heldByBackups(context.app) : null }
   },
-  markdown: ({ memories_pruned: pruned, threshold_used: used, sector_filter: only, dry_run: isDryRun }) =>
+  markdown: ({
+    outcome: { memories_pruned: pruned, threshold_used: used, sector_filter: only, dry_run: isDryRun },
+    held,
+  }) =>
     lines(
       "# Memories pruned",
       "",
@@ -139,6 +145,7 @@ export const pruneMemoriesTool = defineOperation({
       `Below: ${used}`,
       only === null ? null : `Sector: ${only}`,
       isDryRun && pruned > 0 ? "Call again with dry_run false to delete them for good." : null,
+      held,
     ),
 })
 

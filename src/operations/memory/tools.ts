@@ -135,7 +135,8 @@ export const deleteMemoryTool = defineOperation({
   input: z.strictObject({ memory_id: memoryId, repository_id: tenant }),
   async run(context, input) {
     const { deleteMemory } = await import("./memories.ts")
-    return deleteMemory(context, input.memory_id)
+    const { heldByBackups } = await import("../backups.ts")
+    return { memory: await deleteMemory(context, input.memory_id), held: heldByBackups(context.app) }
   },
-  markdown: (memory) => lines("# Memory deleted", "", `Memory id: ${memory.id}`),
+  markdown: ({ memory, held }) => lines("# Memory deleted", "", `Memory id: ${memory.id}`, held),
 })

@@ -148,6 +148,7 @@ describe("repos remove", () => {
       is_connected: true,
       clone_deleted: false,
       is_removed: true,
+      held_by_backups: false,
       kept: { memories: 1, reservations: 2 },
     })
     expect(await add(where, "."), "it can be connected again").toMatchObject({ id: 1, state: "searchable" })

@@ -2,6 +2,7 @@
 
 import Database from "better-sqlite3"
 import { describe, expect, test } from "vitest"
+import { makeDailyBackup } from "../../../src/db/daily-backups.ts"
 import { type Session, textAfter, type World, world } from "../../support/world.ts"
 
 const DAY_MS = 86_400_000
@@ -189,6 +190,21 @@ describe("reinforce-memory", () => {
 })
 
 describe("delete-memory", () => {
+  test("says that the daily backups hold what was there when they were made", async () => {
+    const { session } = await room()
+    const id = await create(session, "gone")
+    makeDailyBackup(session.app.config.databasePath, { nowMs: 0, hint: "" })
+    expect(await session.call("delete-memory", { memory_id: id })).toBe(
+      `# Memory deleted\n\nMemory id: ${id}\nThe daily backups hold it until 3 newer ones are made, 3 days of work at most; --purge on the command line drops it from them too.`,
+    )
+    await create(session, "fades")
+    const prune = (args: object) => session.call("prune-memories", { threshold: 1, ...args })
+    session.app.now = () => Date.now() + 10 ** 12
+    expect(await prune({ dry_run: true })).not.toContain("backups")
+    expect(await prune({ dry_run: false })).toContain("The daily backups hold it")
+    expect(await prune({ dry_run: false }), "nothing is left to delete").not.toContain("backups")
+  })
+
   test("takes a memory away for good", async () => {
     const { session } = await room()
     const [id, kept] = [await create(session, "gone"), await create(session, "kept")]

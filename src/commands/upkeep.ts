@@ -1,0 +1,17 @@
+/** `signalbox backup --background`: what the process that listens has done behind; it gives way to every other process. */
+
+import { constants, setPriority } from "node:os"
+import type { Config } from "../config/config.ts"
+import { doUpkeep } from "../operations/upkeep.ts"
+import { withApp } from "./with-app.ts"
+
+/** Makes the daily backup and gives back what is unused of the file, where that is due. */
+export async function upkeepCommand(config: Config): Promise<void> {
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+  } catch {
+    // Some systems let no process choose; the work is the same.
+  }
+  // The server has told of its settings itself.
+  await withApp({ ...config, warnings: [] }, doUpkeep, { isMapped: false })
+}
