@@ -26,10 +26,6 @@ export const cline: Driver = {
   create: (place, file, text) => [{ name: "editor", args: { path: place.path(file), new_text: text } }],
   shell: (command) => [{ name: "run_commands", args: { commands: [command] } }],
   ours: (request, tool, args) => [ourCall(request, tool, { name: `signalbox__${tool}`, args })],
-  limits: {
-    instructions:
-      "it hands no instructions of servers to its model; the session-start text names the first call",
-  },
   forms: {
     "a new file": (place) => [
       { calls: [{ name: "editor", args: { path: place.path("src/auth/new.ts"), new_text: "new\n" } }] },

@@ -201,7 +201,7 @@ export const CLIENTS: readonly ClientFacts[] = [
     processNames: ["qwen", "qwen-code"],
     blockForm: "exit-code",
     contextForms: CLAUDE_CONTEXT,
-    // With a screen it drops what this event says, and without one it tells neither end of a session.
+    // Before 0.24 it dropped what this event says, and without a screen it told neither end of a session.
     deafEvents: ["SessionStart"],
     hearsStartLater: true,
   },
