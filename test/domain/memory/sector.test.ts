@@ -10,6 +10,7 @@ import { SECTORS, type Sector } from "../../../src/domain/memory/memory.ts"
 import { classifySector, SECTOR_CONFIDENCE_MIN, weightOf } from "../../../src/domain/memory/sector.ts"
 import { CUE_KINDS } from "../../../src/domain/memory/sector-cues.ts"
 import { DEVELOPMENT, HELD_OUT, type SectorExample } from "./sector-examples.ts"
+import { LABELLED, LABELLED_HELD_OUT } from "./sector-labelled.ts"
 
 const sectorOf = (content: string) => classifySector(content).sector
 
@@ -45,6 +46,23 @@ describe("realistic memories", () => {
       expect(precision).toBeGreaterThanOrEqual(sector === "semantic" ? 0.75 : 0.85)
       expect(recall).toBeGreaterThanOrEqual(0.8)
     })
+  })
+})
+
+describe("short texts labelled without the cues in mind", () => {
+  test("are 28 of each sector to work with and 14 to judge by", () => {
+    const counts = (examples: readonly SectorExample[]) =>
+      SECTORS.map((sector) => examples.filter((example) => example.sector === sector).length)
+    expect([counts(LABELLED), counts(LABELLED_HELD_OUT)]).toEqual([Array(5).fill(28), Array(5).fill(14)])
+  })
+
+  // What the cues before these reached, rounded down.
+  test.each([
+    { part: "the texts to work with", examples: LABELLED, accuracyMin: 0.72 },
+    { part: "the texts held out", examples: LABELLED_HELD_OUT, accuracyMin: 0.78 },
+  ])("$part get their sector in at least $accuracyMin of the cases", ({ examples, accuracyMin }) => {
+    const right = examples.filter(({ sector, content }) => sectorOf(content) === sector)
+    expect(right.length / examples.length).toBeGreaterThanOrEqual(accuracyMin)
   })
 })
 
