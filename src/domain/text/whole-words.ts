@@ -14,3 +14,13 @@ const AFTER_WORD = "(?![\\p{L}\\p{N}_-])"
 export function wholeWords(...alternatives: readonly string[]): string {
   return `${BEFORE_WORD}(?:${alternatives.join("|")})${AFTER_WORD}`
 }
+
+/** The pattern that finds any of the given cues as whole words, in any case. */
+export function cues(...alternatives: readonly string[]): RegExp {
+  return new RegExp(wholeWords(...alternatives), "iu")
+}
+
+/** The same at the beginning of a text only. */
+export function openings(...alternatives: readonly string[]): RegExp {
+  return new RegExp(`^(?:${alternatives.join("|")})${AFTER_WORD}`, "iu")
+}

@@ -5,7 +5,7 @@
 
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { readSentences } from "../../../src/domain/summary/sentence.ts"
+import { readSentences } from "../../../src/domain/summary/markdown.ts"
 
 const textsOf = (markdown: string): string[] => readSentences(markdown).map((sentence) => sentence.text)
 

@@ -6,7 +6,7 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { THREAD_ACTIVE_WINDOW_MS } from "../../../src/config/limits.ts"
-import { readSentences } from "../../../src/domain/summary/sentence.ts"
+import { readSentences } from "../../../src/domain/summary/markdown.ts"
 import { summarizeThread, type ThreadMessage } from "../../../src/domain/summary/summary.ts"
 
 const PARTICIPANTS = ["BlueLake", "RedFox", "GreenHill"]
@@ -85,7 +85,9 @@ describe("a thread about a session store", () => {
   })
 
   it("closes the work that a later mail reports, and leaves only open steps", () => {
-    expect(result.actionItems).toMatchObject([{ owner: "RedFox", due: "by Friday", completedBy: 103 }])
+    expect(result.actionItems).toMatchObject([
+      { owner: "RedFox", due: "by Friday (1970-01-02)", completedBy: 103 },
+    ])
     expect(result.nextSteps.map((step) => step.text)).toEqual([
       "benchmark Redis with 500 sessions per second",
       "drop the SQLite branch",
@@ -187,6 +189,89 @@ describe("decisions", () => {
   })
 })
 
+describe("a decision is also", () => {
+  const talk = (...bodies: string[]): string[] =>
+    summarize(
+      thread("Cache", ...bodies.map((body, at): [string, string] => [PARTICIPANTS[at % 2] ?? "", body])),
+    ).decisions.map(({ text }) => text)
+
+  it.each([
+    "Let's use Postgres.",
+    "I propose to use Postgres.",
+    "How about Postgres?",
+    "Should we… no. I suggest Postgres.",
+    "Shall we take Postgres?",
+    "Proposal: Postgres for everything.",
+    "Then Postgres?",
+  ])("a proposal that another agreed to: %s", (proposal) => {
+    expect(talk(proposal, "Agreed.")).toHaveLength(1)
+    expect(talk(proposal, "The build is red.")).toEqual([])
+  })
+
+  it.each(["Agreed", "+1", "👍", "OK, agreed!", "Works for me.", "Sounds good, thanks.", "Yes.", "Ship it."])(
+    "what is agreed to by %s",
+    (answer) => {
+      expect(talk("Let's use Postgres.", answer)).toEqual(["Let's use Postgres."])
+    },
+  )
+
+  it.each(["No, Redis is enough.", "Agreed?", "OK, but not now.", "I don't agree.", "Maybe.", "Not agreed."])(
+    "not what is answered by %s",
+    (answer) => {
+      expect(talk("Let's use Postgres.", answer)).toEqual([])
+    },
+  )
+
+  it("not what its own author agrees to, nor what was turned down before", () => {
+    const own = thread("Cache", ["RedFox", "Let's use Postgres."], ["RedFox", "Agreed."])
+    expect(summarize(own).decisions).toEqual([])
+    expect(talk("Let's use Postgres.", "No, too slow.", "The build is red.", "Agreed.")).toEqual([])
+  })
+
+  it("the latest proposal, when several were made", () => {
+    const bodies = ["Let's use Postgres.", "Let's use Redis instead.", "Agreed."]
+    expect(talk(...bodies)).toEqual(["Let's use Redis instead."])
+  })
+
+  it("an answer within six mails, and none later", () => {
+    const words = (count: number) => Array.from({ length: count }, () => "The build is red.")
+    expect(talk("Let's use Postgres.", ...words(4), "Agreed.")).toHaveLength(1)
+    expect(talk("Let's use Postgres.", ...words(6), "Agreed.")).toEqual([])
+  })
+
+  it("a final call, and the proposal it confirms", () => {
+    expect(talk("Let's use Postgres.", "Agreed.", "Final call: Postgres.")).toEqual([
+      "Let's use Postgres.",
+      "Final call: Postgres.",
+    ])
+  })
+})
+
+describe("a thread always has a summary", () => {
+  const linesOf = (...bodies: string[]) =>
+    summarize(thread("Cache", ...bodies.map((body): [string, string] => ["RedFox", body]))).summary.map(
+      ({ text, messageId }) => [text, messageId],
+    )
+
+  it("its opening and its latest sentence, when nothing ranks", () => {
+    expect(linesOf("Pizza?", "Hm.", "Yes! At noon.")).toEqual([
+      ["Pizza?", 100],
+      ["At noon.", 102],
+    ])
+  })
+
+  it("one line, when that is all there is", () => {
+    expect(linesOf("Hello")).toEqual([["Hello", 100]])
+  })
+
+  it("a line of a mail that holds nothing but code or a quote", () => {
+    expect(linesOf("```\nnpm test\n```", "> Really?")).toEqual([
+      ["npm test", 100],
+      ["> Really?", 101],
+    ])
+  })
+})
+
 describe("next steps", () => {
   it.each([
     "Next steps: benchmark the cache.",
@@ -237,19 +322,7 @@ describe("the activity of a thread", () => {
       messageCount: 0,
       wholeMessageCount: 0,
       participants: ["BlueLake"],
-      startedAtMs: null,
-      lastActivityAtMs: null,
-      durationMs: 0,
       status: "idle",
-    })
-  })
-
-  it("spans from the first to the last mail", () => {
-    expect(summarize(SESSION_THREAD)).toMatchObject({
-      messageCount: 5,
-      startedAtMs: 0,
-      lastActivityAtMs: 4 * MINUTE_MS,
-      durationMs: 4 * MINUTE_MS,
     })
   })
 
@@ -265,7 +338,8 @@ describe("a summary is an extract", () => {
   const plainTextOf = (message: ThreadMessage | undefined): string =>
     readSentences(message?.body ?? "")
       .map((sentence) => sentence.text)
-      .join("\n")
+      .join("\n") ||
+    (message?.body ?? "")
 
   function expectCitations(messages: ThreadMessage[]): void {
     const { summary, decisions, nextSteps, actionItems } = summarize(messages)

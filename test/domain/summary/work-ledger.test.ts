@@ -70,7 +70,7 @@ describe("a thread about a release", () => {
 
   it("lists its work by mail and position, and nothing from code, quotes or longer words", () => {
     expect(items.map((item) => [item.owner, item.description, item.due])).toEqual([
-      ["RedFox", "review `src/db/session.ts` by Friday", "by Friday"],
+      ["RedFox", "review `src/db/session.ts` by Friday", "by Friday (1970-01-02)"],
       ["BlueLake", "write the changelog before EOD", "before EOD"],
       ["GreenHill", "rotate the signing keys, due 2026-01-05", "2026-01-05"],
       [null, "Add retry tests", null],
@@ -128,7 +128,7 @@ describe("what counts as an action item", () => {
   it("finds the work of each agent in one sentence", () => {
     const items = itemsIn("RedFox will write the migration by Monday, and GreenHill will review it.")
     expect(items.map((item) => [item.owner, item.description, item.due])).toEqual([
-      ["RedFox", "write the migration by Monday", "by Monday"],
+      ["RedFox", "write the migration by Monday", "by Monday (1970-01-05)"],
       ["GreenHill", "review it", null],
     ])
   })
@@ -178,8 +178,8 @@ describe("what counts as an action item", () => {
 
 describe("the due date", () => {
   it.each([
-    ["by Friday", "by Friday"],
-    ["by tomorrow", "by tomorrow"],
+    ["by Friday", "by Friday (1970-01-02)"],
+    ["by tomorrow", "by tomorrow (1970-01-02)"],
     ["before EOD", "before EOD"],
     ["until 5pm", "until 5pm"],
     ["due 2026-01-05", "2026-01-05"],
@@ -187,9 +187,15 @@ describe("the due date", () => {
     ["by the end of the week", "by the end of the week"],
     ["by the 3rd of May", "by the 3rd of May"],
     ["before March 14", "before March 14"],
-    ["by next Monday at 14:00 UTC", "by next Monday at 14:00 UTC"],
+    ["by next Monday at 14:00 UTC", "by next Monday at 14:00 UTC (1970-01-05)"],
     ["(2026-01-05)", "2026-01-05"],
-  ])("is read from %j as written", (written, due) => {
+    ["today", "today (1970-01-01)"],
+    ["tonight", "tonight (1970-01-01)"],
+    ["tomorrow morning", "tomorrow morning (1970-01-02)"],
+    ["on Friday", "on Friday (1970-01-02)"],
+    ["Wednesday", "Wednesday (1970-01-07)"],
+    ["on Monday, please", "on Monday (1970-01-05)"],
+  ])("is read from %j as written, a day by its date", (written, due) => {
     expect(itemsIn(`TODO: write the docs ${written}`)[0]?.due).toBe(due)
   })
 
@@ -199,12 +205,30 @@ describe("the due date", () => {
     "before the release",
     "due to errors",
     "after 2026-01-05 incident notes",
+    "of Monday's outage",
+    "since Monday",
+    "for the Friday build",
+    "as today's builds do",
   ])("is not read from %j", (written) => {
     expect(itemsIn(`TODO: write the docs ${written}`)[0]?.due).toBeNull()
   })
 
   it("is read from before the name as well", () => {
-    expect(itemsIn("By Friday, RedFox will write the docs.")[0]?.due).toBe("By Friday")
+    expect(itemsIn("By Friday, RedFox will write the docs.")[0]?.due).toBe("By Friday (1970-01-02)")
+  })
+
+  it.each([
+    ["2026-03-10T23:59:59Z", "tomorrow", "2026-03-11"],
+    ["2026-03-10T09:00:00Z", "by Tuesday", "2026-03-10"],
+    ["2026-03-10T09:00:00Z", "by Monday", "2026-03-16"],
+    ["2026-03-10T09:00:00Z", "by next Tuesday", "2026-03-17"],
+    ["2026-03-10T09:00:00Z", "by next Sunday", "2026-03-22"],
+    ["2026-03-15T09:00:00Z", "by next Monday", "2026-03-16"],
+    ["2026-12-31T09:00:00Z", "tomorrow", "2027-01-01"],
+  ])("is meant by the time of the mail: on %s %j is %s", (sentAt, written, date) => {
+    const [mail] = thread(["BlueLake", `TODO: write the docs ${written}`])
+    const mails = mail ? [{ ...mail, createdAtMs: Date.parse(sentAt) }] : []
+    expect(actionItemsOf(mails)[0]?.due).toBe(`${written} (${date})`)
   })
 })
 
@@ -220,6 +244,7 @@ describe("completion", () => {
     "I wrote the login guide.",
     "Login guide landed, the rest will be done tomorrow.",
     "## Done\n\n- login guide",
+    "The login guide is written.",
     "Shipped the login guide after review.",
   ])("is reported by %s", (report) => {
     expect(isDoneAfter(TASK, report)).toBe(true)
@@ -242,6 +267,13 @@ describe("completion", () => {
     "- [ ] the login guide is done",
   ])("is not reported by %s", (report) => {
     expect(isDoneAfter(TASK, report)).toBe(false)
+  })
+
+  it("may be reported by the verb alone by whoever owns the work", () => {
+    const task: [string, string] = ["BlueLake", "@RedFox upload the key to the vault, please"]
+    expect(itemsOf(task, ["RedFox", "Uploaded."])[0]?.completedBy).toBe(2)
+    expect(itemsOf(task, ["GreenHill", "Uploaded."])[0]?.completed).toBe(false)
+    expect(itemsOf(task, ["RedFox", "Uploaded the logs."])[0]?.completed).toBe(false)
   })
 
   it("needs a telling word: another bug or another pull request is other work", () => {
@@ -276,7 +308,7 @@ describe("completion", () => {
       ["RedFox", "GreenHill to port the parser by Friday."],
     )
     expect(items).toMatchObject([
-      { completed: true, completedBy: 1, messageId: 1, owner: "GreenHill", due: "by Friday" },
+      { completed: true, completedBy: 1, messageId: 1, owner: "GreenHill", due: "by Friday (1970-01-02)" },
     ])
   })
 

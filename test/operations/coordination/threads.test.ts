@@ -169,7 +169,10 @@ describe("summarize-thread", () => {
       `- We decided to use Redis for the session cache. (Ada, message ${first.messageId})`,
     )
     expect(section(text, "Action items")).toContain(
-      `- [ ] write the benchmark by Friday (owner Bob, due by Friday, message ${first.messageId})`,
+      `- [ ] write the benchmark by Friday (owner Bob, due by Friday (2026-03-13), message ${first.messageId})`,
+    )
+    expect(section(text, "Action items")).toContain(
+      `- [ ] deploy the cache tomorrow (owner Bob, due tomorrow (2026-03-11), message ${second.messageId})`,
     )
     expect(section(text, "Next steps")).toContain(`(Bob, message ${second.messageId})`)
     const lines = ["Summary", "Key decisions", "Action items", "Next steps"].flatMap(
@@ -211,10 +214,22 @@ describe("summarize-thread", () => {
     expect(await ask()).toBe(await ask())
   })
 
-  test("says so where there is nothing to cite", async () => {
+  test("says so where there is nothing to cite, and always has a summary", async () => {
     const { ada, bob } = await room()
-    const { threadId } = await send(ada, [bob], { body_md: "Hello" })
-    expect(section(await call(ada, "summarize-thread", { thread_id: threadId }), "Action items")).toBe("none")
+    const { threadId, messageId } = await send(ada, [bob], { body_md: "Hello" })
+    const text = await call(ada, "summarize-thread", { thread_id: threadId })
+    expect(section(text, "Action items")).toBe("none")
+    expect(section(text, "Summary")).toBe(`- Hello (Ada, message ${messageId})`)
+  })
+
+  test("takes a proposal that was agreed to and a final call for decisions", async () => {
+    const { ada, bob } = await room()
+    const first = await send(ada, [bob], { thread_id: "db", body_md: "Let's use Postgres" })
+    await send(bob, [ada], { thread_id: "db", body_md: "Agreed" })
+    const last = await send(ada, [bob], { thread_id: "db", body_md: "Final call: Postgres" })
+    expect(section(await call(ada, "summarize-thread", { thread_id: "db" }), "Key decisions")).toBe(
+      `- Let's use Postgres (Ada, message ${first.messageId})\n- Final call: Postgres (Ada, message ${last.messageId})`,
+    )
   })
 
   test("has at most 25,000 characters, with a line that says how to get the rest", async () => {

@@ -22,10 +22,13 @@ test("the labelled threads are 30 to work with and 15 to judge by", () => {
   }
 })
 
-/** What the cues before these reached, rounded down. */
+/**
+ * What was reached before decisions were also read from proposals and due dates from days, rounded down; of decisions
+ * and due dates three quarters and nine tenths, as those before were 0.35 and 0.70, 0.75 and 0.83.
+ */
 const FLOORS = {
-  development: { decisions: 0.35, items: 0.91, keyPoints: 0.81, owners: 0.96, dueWords: 0.75, states: 0.6 },
-  heldOut: { decisions: 0.7, items: 0.9, keyPoints: 0.78, owners: 1, dueWords: 0.83, states: 0.55 },
+  development: { decisions: 0.75, items: 0.91, keyPoints: 0.81, owners: 0.96, due: 0.9, states: 0.6 },
+  heldOut: { decisions: 0.75, items: 0.9, keyPoints: 0.78, owners: 1, due: 0.9, states: 0.55 },
 }
 
 describe.each([
@@ -39,7 +42,8 @@ describe.each([
   test("the action items, with owner, due date and state", () => {
     expect(reached.items.f1).toBeGreaterThanOrEqual(floors.items)
     expect(reached.owners).toBeGreaterThanOrEqual(floors.owners)
-    expect(reached.dueWords).toBeGreaterThanOrEqual(floors.dueWords)
+    expect(reached.dueWords).toBeGreaterThanOrEqual(floors.due)
+    expect(reached.dueDates).toBeGreaterThanOrEqual(floors.due)
     expect(reached.states).toBeGreaterThanOrEqual(floors.states)
   })
 
