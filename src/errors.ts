@@ -71,6 +71,11 @@ const FILE_PROBLEMS: Record<string, readonly [problem: string, hint: string]> = 
   EIO: ["its disk fails", "Check the disk."],
 }
 
+const NOT_MADE = [
+  "a folder above it is missing and cannot be made",
+  "Check whether its disk is read-only, or name another place.",
+] as const
+
 /**
  * Returns what the system refused to do with a file as `unavailable`, naming the file, which is that of the error
  * unless `path` is given; undefined for every other error.
@@ -80,7 +85,8 @@ export function fileProblem(error: unknown, path?: string): AppError | undefined
   const known = FILE_PROBLEMS[code ?? ""]
   const place = path ?? own
   if (known === undefined || syscall === undefined || place === undefined) return undefined
-  const [problem, hint] = known
+  // That is also what Node says of a folder that it may not make.
+  const [problem, hint] = code === "ENOENT" && syscall === "mkdir" ? NOT_MADE : known
   const work =
     syscall === "scandir" || syscall === "read" ? "read" : syscall === "open" ? "opened" : "written"
   return new AppError("unavailable", `${place} cannot be ${work}: ${problem}`, { hint, cause: error })

@@ -6,9 +6,8 @@
 import { existsSync } from "node:fs"
 import { openAppAlone } from "./app.ts"
 import { readConfig } from "./config/config.ts"
-import { AppError } from "./errors.ts"
 import type { HookAnswer } from "./hook/answer.ts"
-import { answerHook, failOpen } from "./hook/decide.ts"
+import { answerHook, failOpen, reasonOf } from "./hook/decide.ts"
 import type { HookRequest } from "./hook/request.ts"
 import { admit } from "./operations/admission.ts"
 import type { Caller } from "./operations/caller.ts"
@@ -37,6 +36,6 @@ export async function decideAlone(request: HookRequest): Promise<HookAnswer> {
       await app.close()
     }
   } catch (error) {
-    return failOpen(error instanceof AppError ? error.text : (error as Error).message)
+    return failOpen(reasonOf(error))
   }
 }

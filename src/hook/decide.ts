@@ -37,8 +37,13 @@ export async function answerHook(context: CallContext, request: HookRequest): Pr
   } catch (error) {
     const isExpected = error instanceof PayloadError || error instanceof AppError
     if (!isExpected) context.app.log.error("the hook failed unexpectedly", { event: request.event, error })
-    return failOpen(error instanceof AppError ? error.text : (error as Error).message)
+    return failOpen(reasonOf(error))
   }
+}
+
+/** Returns why something failed, with what to do where that is known, for a line that is no Markdown. */
+export function reasonOf(error: unknown): string {
+  return error instanceof AppError ? error.text.replaceAll("`", "") : (error as Error).message
 }
 
 /** Returns the answer that lets an edit go on although it was not checked. */
