@@ -39,7 +39,13 @@ const SHARED_SCRIPT = [
 const SHARED_START = ["/bin/sh", "-c", SHARED_SCRIPT]
 
 /** What earlier versions wrote. In a project npx may find that project's own program of our name. */
-const FORMER_STARTS = [[...PUBLISHED_START], ["cmd", "/c", ...PUBLISHED_START], cloneStart() ?? []]
+const FORMER_STARTS = [[...PUBLISHED_START], ["cmd", "/c", ...PUBLISHED_START], formerCloneStart()]
+
+/** A clone was started by whatever Node stands first on PATH. */
+function formerCloneStart(): string[] {
+  const [, ...args] = cloneStart() ?? []
+  return args.length === 0 ? [] : ["node", ...args]
+}
 
 /** How an MCP entry starts its server; some clients keep all words in `command`. */
 export interface Start {

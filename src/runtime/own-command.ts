@@ -3,7 +3,7 @@
 import { existsSync, realpathSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import { launcherPath, launcherWord } from "./launcher.ts"
-import { cloneStart, packageFile } from "./package-root.ts"
+import { packageFile } from "./package-root.ts"
 import { posixWord } from "./shell-quoting.ts"
 import { trustedEntries } from "./trusted-path.ts"
 
@@ -35,7 +35,8 @@ export function ownCommand(): string {
 export function findOwnCommand(dataFolder: string, path: string): string {
   if (existsSync(launcherPath(dataFolder))) return launcherWord(dataFolder)
   if (isOnPath(path)) return NAME
-  return (cloneStart() ?? [process.execPath, packageFile("bin/signalbox.js")]).map(posixWord).join(" ")
+  // Another Node that stands first on a PATH may be too old, or unable to load what was built for this one.
+  return [process.execPath, packageFile("bin/signalbox.js")].map(posixWord).join(" ")
 }
 
 /** Whether a shell in any project finds this package under its name: it stands first, and outside of projects. */

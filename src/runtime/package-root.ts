@@ -26,5 +26,5 @@ export const PUBLISHED_START: readonly string[] = ["npx", "-y", "signalbox"]
 /** Returns the words that start this very copy when it is a clone; undefined when it is installed as a package. */
 export function cloneStart(): readonly string[] | undefined {
   const file = packageFile("bin/signalbox.js")
-  return file.split(sep).includes("node_modules") ? undefined : ["node", file]
+  return file.split(sep).includes("node_modules") ? undefined : [process.execPath, file]
 }
