@@ -14,8 +14,9 @@ import {
   startFields,
 } from "../shapes.ts"
 
-/** A patch comes through its shell too: `apply_patch <<EOF`, which is all that some models can do. */
-const EDIT_TOOLS = "apply_patch|Edit|Write|Bash"
+const EDIT_TOOLS = "apply_patch|Edit|Write"
+/** A patch comes through its shell too: `apply_patch <<EOF`, all that some models can do. Codex tells nobody of it afterwards. */
+const ASKED_TOOLS = `${EDIT_TOOLS}|Bash`
 
 export const codex: Client = {
   name: "codex",
@@ -42,7 +43,7 @@ export const codex: Client = {
         form: "json",
         path: hooks,
         // Codex asks for trust again whenever a definition changes, so it is the same everywhere.
-        entries: nestedHooks(claudePoints(EDIT_TOOLS), ["hooks"], (event) => ({
+        entries: nestedHooks(claudePoints(ASKED_TOOLS, EDIT_TOOLS), ["hooks"], (event) => ({
           type: "command",
           command: shellCommand("codex", event),
           commandWindows: windowsCommand("codex", event),
