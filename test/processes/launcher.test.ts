@@ -140,8 +140,8 @@ describe("in a clone with programs of its own", () => {
     symlinkSync(BINARY, join(folder, "signalbox"))
     const nameWith = (path: string) => findOwnCommand(join(scene.machine.home, "nowhere"), path)
     expect(nameWith(`/usr/bin:${folder}`)).toBe("signalbox")
-    expect(nameWith(`${scene.binaries}:${folder}`)).toBe(`node ${BINARY}`)
-    expect(nameWith(`/usr/bin:${scene.binaries}`)).toBe(`node ${BINARY}`)
+    expect(nameWith(`${scene.binaries}:${folder}`)).toBe(`${process.execPath} ${BINARY}`)
+    expect(nameWith(`/usr/bin:${scene.binaries}`)).toBe(`${process.execPath} ${BINARY}`)
   })
 })
 
