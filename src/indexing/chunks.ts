@@ -41,8 +41,8 @@ interface Unit {
  * pieces of a text are at most those of its lines together. It has at most 240 unless a block or the rest of a section
  * would be cut by that. Sections are not mixed, however small: to join small ones finds fewer answers. But a heading
  * without a text of its own goes with what is below it. Blocks above 256 pieces are cut at their breaks, lines above
- * that between sentences or words, in about equal parts; such a part of a line has the line's number, and the heading
- * above the line goes with its first part. Every other text is its lines, word for word, without blank ones at its ends.
+ * that between sentences or words, in about equal parts, of which each but the last keeps the blanks after it; such a
+ * part has the line's number, and the heading above the line goes with its first part. Every other text is its lines, word for word, without blank ones at its ends.
  * The time grows with the text.
  */
 export function chunkOutline(outline: Outline, countPieces: (text: string) => number): Chunk[] {
@@ -60,9 +60,11 @@ export function chunkOutline(outline: Outline, countPieces: (text: string) => nu
   )
 }
 
-/** Returns the line breaks between two parts, if nothing but blank lines stands there. */
+/** Returns the line breaks between two parts, if nothing but blank lines stands there; 0 within one line. */
 function gapBetween(before: Part | undefined, part: Part, lines: readonly string[]): number | null {
-  if (before === undefined || before.fragment !== null || part.fragment !== null) return null
+  if (before === undefined) return null
+  if (before.fragment !== null && part.fragment !== null && before.to === part.to) return 0
+  if (before.fragment !== null || part.fragment !== null) return null
   const isBlank = lines.slice(before.to, part.from).every((line) => !/\S/.test(line))
   return isBlank ? part.from - before.to + 1 : null
 }
@@ -244,6 +246,7 @@ function cutLine(first: Unit, { from: line, context, contextCost }: Unit, costs:
   const lead = costs.of(first.from, line)
   return costs
     .cut(line, CHUNK_PIECES.target, { lead: lead + first.contextCost, extra: contextCost })
+    .map((fragment, at, all) => ({ from: fragment.from, to: all[at + 1]?.from ?? fragment.to }))
     .map((fragment, at) =>
       at === 0
         ? { from: first.from, to: line + 1, context: first.context, fragment }
@@ -267,7 +270,7 @@ function chunkOf(
   const { from, to } = part
   const shown = lines.slice(from, to)
   if (part.fragment !== null)
-    shown[shown.length - 1] = (searched[to - 1] ?? "").slice(part.fragment.from, part.fragment.to).trim()
+    shown[shown.length - 1] = (searched[to - 1] ?? "").slice(part.fragment.from, part.fragment.to)
   return {
     lineStart: lineNumbers?.[from] ?? from + 1,
     lineEnd: lineNumbers?.[to - 1] ?? to,

@@ -25,7 +25,7 @@ export interface IndexedDocument extends ReadDocument {
 }
 
 /** Raised whenever the same bytes give other chunks or terms than before: what is stored is then read again. */
-export const READER_VERSION = 5
+export const READER_VERSION = 6
 
 /** The problem of a file with too many bytes. */
 export const TOO_LARGE = `is larger than ${DOCUMENT_BYTES_MAX / 1_000_000} MB`

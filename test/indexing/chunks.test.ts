@@ -129,7 +129,17 @@ describe("lines that are too long", () => {
     expect(chunks.slice(1).map(({ lineStart, lineEnd }) => [lineStart, lineEnd])).toEqual(
       Array(3).fill([3, 3]),
     )
-    expect(chunks.slice(1).every(({ text }) => text.startsWith("w") && text.endsWith("end."))).toBe(true)
+    expect(chunks.slice(1).every(({ text }) => text.startsWith("w") && text.trimEnd().endsWith("end."))).toBe(
+      true,
+    )
+  })
+
+  test("are their parts side by side, blanks and all, and stand beside nothing else", () => {
+    const line = `${Array(10).fill(sentence).join("  ")} ${Array(10).fill(sentence).join("\t")}`
+    const chunks = chunk(["text", "", line, "", "more text"])
+    expect(chunks.map(({ gap }) => gap)).toEqual([null, null, 0, 0, null])
+    const parts = chunks.slice(1, -1).map(({ text }) => text)
+    expect(parts.join("")).toBe(line)
   })
 
   test("are cut between words where there are no sentences, and anywhere where there are no words", () => {

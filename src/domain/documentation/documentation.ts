@@ -11,7 +11,10 @@ export interface Chunk {
   text: string
   /** What is searched with it but stands elsewhere: the header of a table that was split; else empty. */
   context: string
-  /** Line breaks between the chunk before it and this one; null where more than blank lines stands between. */
+  /**
+   * Line breaks between the chunk before it and this one, 0 where both are parts of one line; null where more than
+   * blank lines stands between.
+   */
   gap: number | null
 }
 

@@ -11,7 +11,10 @@ export interface FileChunk {
   lineEnd: number
   headings: readonly string[]
   text: string
-  /** Line breaks between the chunk before it and this one; null where they do not stand side by side. */
+  /**
+   * Line breaks between the chunk before it and this one, 0 where both are parts of one line; null where they do not
+   * stand side by side.
+   */
   gap: number | null
 }
 
@@ -130,7 +133,7 @@ function linesIn(text: string): number {
  * chunk that is longer than 2,000 characters is cut after the last line that fits, or within a line that does not.
  */
 export function passageText(chunks: readonly Pick<FileChunk, "text" | "gap">[]): string {
-  const text = joined(chunks)
+  const text = joined(chunks).trimEnd()
   if (text.length <= PASSAGE_CHARS_MAX) return text
   const end = text.lastIndexOf("\n", PASSAGE_CHARS_MAX)
   if (end > 0) return text.slice(0, end).trimEnd()

@@ -153,7 +153,8 @@ async function searchBranch(
   const vector = using === "words" ? null : await embedQueryWithin(app, model, query, queryWeightOf(prepared))
   const nearest = vector === null ? [] : await index.findNearest(db, space, vector, view.isLive, NEAREST)
   const scores = scoreChunks(prepared, view)
-  const chosen = chooseCandidates(scores, onBuiltinScale(model, nearest))
+  const matching = using === "vectors" ? nearest : nearest.filter((near) => isMatch(model, scores, near))
+  const chosen = chooseCandidates(scores, onBuiltinScale(model, matching))
   const cosines =
     vector === null ? new Map<number, number>() : await cosinesAround(app, model, space, vector, chosen)
   const candidates = chosen.map((own) => ({ ...own, cosine: own.cosine ?? cosines.get(own.number) ?? null }))
@@ -173,7 +174,9 @@ async function searchBranch(
   const passages = assemblePassages(reranked, (file) => fileChunks(view, chunks, file), limit)
   return {
     passages: passages.map((passage) => ({ searched, view, chunks, passage })),
-    total: countMatches(model, scores, nearest, passages),
+    total:
+      scores.matches +
+      nearest.filter((near) => sharesNoWord(scores, near) && isMatch(model, scores, near)).length,
   }
 }
 
@@ -219,17 +222,13 @@ async function cosinesAround(
   return new Map(onBuiltinScale(model, found).map(({ number, cosine }) => [number, cosine]))
 }
 
-/** Chunks with a word of the query, and those without one that mean nearly the same; at least those shown. */
-function countMatches(
-  { calibration }: StoredModel,
-  { scores, matches }: ChunkScores,
-  nearest: readonly NumberedCosine[],
-  passages: readonly Passage[],
-): number {
-  const cosineMin = cosineAt(MATCH_SIMILARITY_MIN, calibration)
-  const byMeaning = nearest.filter(({ number, cosine }) => cosine > cosineMin && (scores[number] ?? 0) === 0)
-  const shown = passages.reduce((sum, { numbers }) => sum + numbers.length, 0)
-  return Math.max(matches + byMeaning.length, shown)
+/** Whether a chunk has a word of the query, or means nearly the same: what is merely the nearest there is answers nothing. */
+function isMatch({ calibration }: StoredModel, scores: ChunkScores, near: NumberedCosine): boolean {
+  return !sharesNoWord(scores, near) || near.cosine >= cosineAt(MATCH_SIMILARITY_MIN, calibration)
+}
+
+function sharesNoWord({ scores }: ChunkScores, { number }: NumberedCosine): boolean {
+  return (scores[number] ?? 0) === 0
 }
 
 /** Reads chunks by their numbers, those in a row at once. */

@@ -51,6 +51,19 @@ describe("a passage", () => {
     expect(assemblePassages(reranked(2), () => chunks, 10)[0]?.numbers).toEqual([1, 2])
   })
 
+  test("of parts of one line is that line, word for word, whichever part is the best", () => {
+    const part = (number: number, text: string, gap: number | null): FileChunk => {
+      return { number, lineStart: 3, lineEnd: 3, headings: [], text, gap }
+    }
+    const chunks = [part(1, "One sentence.  ", null), part(2, "Another. ", 0), part(3, "A last one.", 0)]
+    for (const number of [1, 2, 3]) {
+      const [passage] = assemblePassages(reranked(number), () => chunks, 10)
+      expect(passage).toMatchObject({ numbers: [1, 2, 3], lineStart: 3, lineEnd: 3 })
+    }
+    expect(passageText(chunks)).toBe("One sentence.  Another. A last one.")
+    expect(passageText(chunks.slice(0, 1))).toBe("One sentence.")
+  })
+
   test("of a format whose texts are not its lines joins what stands side by side", () => {
     const chunks = fileOf([2, 2]).map((chunk) => ({ ...chunk, lineStart: chunk.lineStart * 10, lineEnd: 99 }))
     expect(assemblePassages(reranked(1), () => chunks, 10)[0]).toMatchObject({ numbers: [1, 2], lineEnd: 99 })

@@ -60,6 +60,44 @@ describe("a search", () => {
     expect(first?.url).toBe(`https://github.com/acme/tool/blob/${commit}/docs/limits.md?plain=1#L1-L3`)
   })
 
+  test("for nothing that is there has no results and a total of 0, whatever is nearest", async () => {
+    const { search } = await documentationRoom({ ...DOCS, ...gateways(25) })
+    for (const query of ["purple elephants dancing tango", "xyzzyqux", "Zwiebelkuchen backen", "?!"]) {
+      const { results, meta } = await search({ query })
+      expect(results, query).toEqual([])
+      expect(meta.total, query).toBe(0)
+    }
+  })
+
+  test("leaves out what shares no word with the query and means something else", async () => {
+    const { search } = await documentationRoom({
+      ...DOCS,
+      "docs/cake.md": "# Cake\n\nBake it with cinnamon.\n",
+    })
+    const { results, meta } = await search({ query: "cinnamon" })
+    expect(results.map(({ file }) => file)).toEqual(["docs/cake.md"])
+    expect(meta.total).toBe(1)
+  })
+
+  test("gives a paragraph of one line that is cut into several chunks as a whole, up to 2,000 characters", async () => {
+    const sentences = (count: number) =>
+      [...Array(count).keys()].map((at) => `The gateway number ${at} forwards call ${at * 7} to its peer.`)
+    const paragraph = sentences(35).join(" ")
+    expect(paragraph.length).toBeGreaterThan(1_700)
+    expect(paragraph.length).toBeLessThanOrEqual(2_000)
+    const long = sentences(60).join(" ")
+    const files = { "whole.md": `Opening.\n\n${paragraph}\n\nClosing.\n`, "long.md": `${long}\n` }
+    const { search } = await documentationRoom(files)
+    for (const query of ["gateway number 1 call 7", "gateway number 33 call 231"]) {
+      const { results } = await search({ query })
+      const whole = results.filter(({ file, line_start: line }) => file === "whole.md" && line === 3)
+      expect(whole.map(({ content, line_end: end }) => [content, end])).toEqual([[paragraph, 3]])
+      const part = results.find(({ file }) => file === "long.md")?.content ?? ""
+      expect(part.length).toBeLessThanOrEqual(2_000)
+      expect(long).toContain(part)
+    }
+  })
+
   test("has 10 results unless told otherwise, the best first, and counts all matches", async () => {
     const { search } = await documentationRoom(gateways(25))
     for (const [limit, count] of [
@@ -69,7 +107,7 @@ describe("a search", () => {
     ]) {
       const { results, meta } = await search({ query: "gateway", limit })
       expect(results).toHaveLength(count ?? 0)
-      expect(meta.total).toBeGreaterThanOrEqual(25)
+      expect(meta.total).toBe(25)
       const scores = results.map(({ score }) => score)
       expect(scores).toEqual([...scores].sort((one, other) => other - one))
       for (const score of scores) expect(score >= 0 && score <= 1).toBe(true)
