@@ -9,7 +9,7 @@
 
 import type { Queries, SqlValue } from "../db/database.ts"
 import { toBits, toInt8 } from "../domain/embedding/quantise.ts"
-import { SALIENCE_NOW, salienceArguments } from "../store/memory/salience.ts"
+import { SALIENCE_SHOWN, salienceArguments } from "../store/memory/salience.ts"
 import {
   type BitBlock,
   BLOCK_SLOTS,
@@ -73,7 +73,7 @@ const PASSES = `(? IS NULL OR m.sector = ?)
   AND NOT EXISTS (
     SELECT 1 FROM json_each(?) w WHERE NOT EXISTS (
       SELECT 1 FROM memory_tags t WHERE t.memory_id = m.id AND t.tag = w.value))
-  AND (? <= 0.0 OR ${SALIENCE_NOW} >= ?)`
+  AND (? <= 0.0 OR ${SALIENCE_SHOWN} >= ?)`
 
 /** Exported so that a test can prepare each of them. */
 export const memorySearchStatements = {

@@ -69,7 +69,10 @@ export function reinforce(
   }
 }
 
-/** Returns a salience, or a difference of two, as it is shown: with four decimals. Nothing decides by it. */
+/**
+ * Returns a salience, or a difference of two, as it is shown: with four decimals. Filters and thresholds decide by what
+ * is shown, the laws of fading and reinforcing by the salience itself.
+ */
 export function shownSalience(value: number): number {
   return Math.round(value * SHOWN_STEPS) / SHOWN_STEPS
 }

@@ -200,8 +200,11 @@ async function findMatches(search: Search): Promise<{ matches: Match[]; total: n
     ({ id, cosine, explanation }) =>
       isNamed.has(id) || explanation.words.length > 0 || (cosine ?? -1) > cosineMin,
   )
-  const byMeaning = matching.filter(
-    ({ id, explanation }) => !isNamed.has(id) && explanation.words.length === 0,
+  const read = new Map(reranked.map(({ id, explanation }) => [id, explanation]))
+  // What was not read has no word where the list of those with one is whole.
+  const hasNoWord = (id: number) => (read.get(id)?.words ?? (isCut ? ["?"] : [])).length === 0
+  const byMeaning = candidates.filter(
+    ({ id, cosine }) => !isNamed.has(id) && (cosine ?? -1) > cosineMin && hasNoWord(id),
   )
   const byWords = isCut ? await index.countByWords(db, terms, filter) : lexical.length
   return { matches: judgeWhole(search, matching), total: byWords + byMeaning.length }
@@ -325,5 +328,5 @@ async function followWaypoints(
 function passes(memory: Memory, { sector, tags, salienceMin, halfLives, nowMs }: MemoryFilter): boolean {
   if (sector !== null && memory.sector !== sector) return false
   if (!tags.every((tag) => memory.tags.includes(tag))) return false
-  return salienceAt(memory.salience, memory.sector, halfLives, nowMs) >= salienceMin
+  return shownSalience(salienceAt(memory.salience, memory.sector, halfLives, nowMs)) >= salienceMin
 }

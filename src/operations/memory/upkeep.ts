@@ -23,7 +23,7 @@ import type { MemoryStatistics, PrunedMemories } from "./results.ts"
 /** Memories that are deleted in one transaction: others have to write, too. */
 const PRUNED_AT_ONCE = 50
 
-/** Deletes the memories whose salience now is strictly below a threshold, or only counts them. */
+/** Deletes the memories whose salience now, as it is shown, is strictly below a threshold, or only counts them. */
 export async function pruneMemories(
   { app, repository, nowMs }: TenantContext,
   request: Input<typeof pruneInput>,

@@ -4,7 +4,7 @@ import type { Queries, SqlValue } from "../../db/database.ts"
 import type { HalfLives, Memory, SalienceState, Sector } from "../../domain/memory/memory.ts"
 import { nextNumber } from "../numbers.ts"
 import { type MemoryRow, toMemory } from "../rows.ts"
-import { SALIENCE_NOW, salienceArguments } from "./salience.ts"
+import { SALIENCE_NOW, SALIENCE_SHOWN, salienceArguments, shownInSql } from "./salience.ts"
 
 const COLUMNS = `m.id, m.uuid, m.repository_id, m.content, m.content_version, m.sector, m.salience_base,
   m.salience_anchor_ms, m.salience_stability, m.access_count, m.tags, m.source, m.metadata,
@@ -57,13 +57,13 @@ export const memoryStatements = {
     ORDER BY m.created_at_ms, m.id LIMIT ?`,
   fading: `
     SELECT m.id FROM memories m
-    WHERE m.repository_id = ? AND (? IS NULL OR m.sector = ?) AND ${SALIENCE_NOW} < ? LIMIT ?`,
+    WHERE m.repository_id = ? AND (? IS NULL OR m.sector = ?) AND ${SALIENCE_SHOWN} < ? LIMIT ?`,
   countFading: `
     SELECT count(*) AS number FROM memories m
-    WHERE m.repository_id = ? AND (? IS NULL OR m.sector = ?) AND ${SALIENCE_NOW} < ?`,
+    WHERE m.repository_id = ? AND (? IS NULL OR m.sector = ?) AND ${SALIENCE_SHOWN} < ?`,
   bySector: `
     SELECT s.sector, count(*) AS memories, sum(s.salience) AS salience,
-      sum(CASE WHEN s.salience >= ? THEN 1 ELSE 0 END) AS hot, sum(s.stored_bytes) AS bytes
+      sum(CASE WHEN ${shownInSql("s.salience")} >= ? THEN 1 ELSE 0 END) AS hot, sum(s.stored_bytes) AS bytes
     FROM (
       SELECT m.sector, m.stored_bytes, ${SALIENCE_NOW} AS salience FROM memories m WHERE m.repository_id = ?
     ) s GROUP BY s.sector`,

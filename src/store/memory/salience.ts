@@ -13,6 +13,14 @@ export const SALIENCE_NOW = `(m.salience_base * power(2.0,
   / (m.salience_stability * (CASE m.sector
     ${SECTORS.map((sector) => `WHEN '${sector}' THEN ?`).join(" ")} END))))`
 
+/** Returns a salience in SQL as it is shown: with four decimals. Filters and thresholds go by that. */
+export function shownInSql(salience: string): string {
+  return `(floor(${salience} * 10000.0 + 0.5) / 10000.0)`
+}
+
+/** `shownSalience` of domain/memory/salience.ts for `SALIENCE_NOW`, with the same parameters. */
+export const SALIENCE_SHOWN = shownInSql(SALIENCE_NOW)
+
 /** Returns the arguments of `SALIENCE_NOW`, in order. */
 export function salienceArguments(halfLives: HalfLives, nowMs: number): SqlValue[] {
   return [nowMs, nowMs, ...SECTORS.map((sector) => halfLives[sector] * DAY_MS)]

@@ -120,7 +120,8 @@ test("memory search finds by words and by meaning, the best first, and says how 
     [{ tag: ["db"] }, 1],
     [{ tag: ["db", "other"] }, 0],
     [{ sector: "episodic" }, 1],
-    [{ minSalience: "1" }, 0],
+    // Shown as 1.0000 for minutes.
+    [{ minSalience: "1" }, 2],
   ] as const) {
     const { data } = JSON.parse(
       (

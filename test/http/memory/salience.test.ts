@@ -121,11 +121,12 @@ describe("pruning", () => {
   test("takes what is strictly below the threshold, and nothing at it", async () => {
     const { api, made } = await memoryRoom()
     const faded = await api.create({ content: "older", sector: "semantic" })
-    made.advance(1)
+    made.advance(DAY_MS)
     const atIt = await api.create({ content: "just at it", sector: "semantic" })
     made.advance(140 * DAY_MS)
     const fresh = await api.create({ content: "new" })
-    expect(await salienceOf(api, faded.id)).toBe(0.5)
+    expect(await salienceOf(api, faded.id)).toBe(0.4975)
+    expect(await salienceOf(api, atIt.id)).toBe(0.5)
     expect(await api.prune({ threshold: 0.5 })).toEqual({
       memories_pruned: 1,
       threshold_used: 0.5,
@@ -134,7 +135,23 @@ describe("pruning", () => {
     })
     expect((await api.list()).data.map(({ id }) => id)).toEqual([fresh.id, atIt.id])
     expect((await api.ask("GET", `/${faded.id}`)).status).toBe(404)
+    made.advance(DAY_MS)
+    expect((await api.prune({ threshold: 0.5 })).memories_pruned).toBe(1)
+  })
+
+  test("and searching go by the salience that is shown: 0.5000 is not below 0.5", async () => {
+    const { api, made } = await memoryRoom()
+    const { id } = await api.create({ content: "a word", sector: "semantic" })
+    const found = async () => (await api.search({ query: "word", min_salience: 0.5 })).data.length
+    // At 0.49995 four decimals turn from 0.5000 to 0.4999.
+    const untilMs = Math.floor(-Math.log2(0.49995) * 140 * DAY_MS)
+    made.advance(untilMs)
+    expect(await salienceOf(api, id)).toBe(0.5)
+    expect(await found()).toBe(1)
+    expect((await api.prune({ threshold: 0.5 })).memories_pruned).toBe(0)
     made.advance(1)
+    expect(await salienceOf(api, id)).toBe(0.4999)
+    expect(await found()).toBe(0)
     expect((await api.prune({ threshold: 0.5 })).memories_pruned).toBe(1)
   })
 

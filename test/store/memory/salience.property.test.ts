@@ -3,8 +3,8 @@ import fc from "fast-check"
 import { afterAll, expect, test } from "vitest"
 import { HALF_LIFE_DAYS_DEFAULT } from "../../../src/config/limits.ts"
 import { SECTORS } from "../../../src/domain/memory/memory.ts"
-import { salienceAt } from "../../../src/domain/memory/salience.ts"
-import { SALIENCE_NOW, salienceArguments } from "../../../src/store/memory/salience.ts"
+import { salienceAt, shownSalience } from "../../../src/domain/memory/salience.ts"
+import { SALIENCE_NOW, salienceArguments, shownInSql } from "../../../src/store/memory/salience.ts"
 
 const DAY_MS = 86_400_000
 const NOW_MS = Date.parse("2026-03-10T12:00:00.000Z")
@@ -37,6 +37,19 @@ test("salience in SQL is the law of the domain, for every state and time", () =>
         expect(inSql(sector, base, anchorMs, stability, NOW_MS)).toBeCloseTo(law, 12)
       },
     ),
+  )
+})
+
+const round = db.prepare<[number], { shown: number }>(
+  `SELECT ${shownInSql("m.value")} AS shown FROM (SELECT ? AS value) m`,
+)
+
+test("what is shown of a salience is the same in SQL", () => {
+  const steps = fc.integer({ min: 0, max: 20_000 }).map((half) => half / 20_000)
+  fc.assert(
+    fc.property(fc.oneof(fc.double({ min: 0, max: 1, noNaN: true }), steps), (salience) => {
+      expect(round.get(salience)?.shown).toBe(shownSalience(salience))
+    }),
   )
 })
 
