@@ -17,15 +17,6 @@ export function listingPath(repositoryId: number, refresh: boolean): string {
   return `/api/coordination/file-reservations?repository_id=${repositoryId}${refresh ? "&refresh=true" : ""}`
 }
 
-/** Has the listener list anew what a command has changed: the next look shows it. */
-export async function refreshListings(
-  config: Config,
-  changed: readonly { repositoryId: number }[],
-): Promise<void> {
-  for (const id of new Set(changed.map(({ repositoryId }) => repositoryId)))
-    await askListener(config, listingPath(id, true))
-}
-
 /** Returns whether the listener of the database is up and proves to be it, within a time in milliseconds. */
 export async function isListenerUp(config: Config, timeoutMs = LISTENER_ANSWER_TIMEOUT_MS): Promise<boolean> {
   const pass = readPass(config.databasePath)

@@ -122,8 +122,9 @@ export const HALF_LIFE_DAYS_DEFAULT = {
   reflective: 700,
 }
 export const HALF_LIFE_DAYS_MAX = 100_000
-/** Ids of memories may be shortened to a beginning that no other has, at the least this long. */
-export const MEMORY_ID_CHARS_MIN = 4
+/** Ids of memories may be shortened to a beginning that no other has, at the least this long; for people at a terminal. */
+export const MEMORY_ID_CHARS_MIN = 8
+export const MEMORY_TYPED_ID_CHARS_MIN = 4
 /** Of a line of exported memories; the longest memory fits, whatever is escaped. */
 export const MEMORY_LINE_BYTES_MAX = 1024 * 1024
 /** Deeper JSON would overflow the stack of a function that walks it. */
@@ -299,8 +300,6 @@ export const HOOK_EVENT_NAME_CHARS_MAX = 200
 /** Files of one edit: all of them are reserved at once, while no other process can write. */
 export const HOOK_PATHS_MAX = 5_000
 export const HOOK_RESERVATION_SECONDS_DEFAULT = 7_200
-/** How long a listing of reservations over HTTP may be repeated; decisions always read the database. */
-export const RESERVATION_STATUS_CACHE_MS = 10_000
 /** How long a client of the listener may take for the headers and for a whole request. */
 export const REQUEST_HEADERS_MS_MAX = 5_000
 export const REQUEST_MS_MAX = 10_000

@@ -162,6 +162,7 @@ function inputOf(call: Call, route: Route, body: Uint8Array) {
     parameters: checkParameters(route, call.req.param()),
     query: checkQuery(route, new URL(call.req.url).searchParams),
     body: checkBody(route, body),
+    isHead: call.req.method === "HEAD",
   }
 }
 

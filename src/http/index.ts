@@ -10,7 +10,7 @@ import type { AnyRoute, PublicRoute } from "./route.ts"
 
 /** Returns the routes of the product's own APIs, for one listener. */
 export function productRoutes(): AnyRoute[] {
-  return [...documentationRoutes, ...memoryRoutes, ...memoryListRoutes, ...coordinationRoutes(), hookRoute]
+  return [...documentationRoutes, ...memoryRoutes, ...memoryListRoutes, ...coordinationRoutes, hookRoute]
 }
 
 /**

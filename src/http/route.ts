@@ -52,7 +52,7 @@ export interface Route extends RouteBase {
   invalidBodyStatus: 400 | 422
   run(
     context: CallContext,
-    input: { parameters: unknown; headers: unknown; query: unknown; body: unknown },
+    input: { parameters: unknown; headers: unknown; query: unknown; body: unknown; isHead: boolean },
   ): Promise<Answer>
 }
 
@@ -86,6 +86,8 @@ interface Definition<
       headers: z.output<z.ZodObject<Headers>>
       query: z.output<z.ZodObject<Query>>
       body: z.output<z.ZodObject<Body>>
+      /** Whether only the head of the answer is asked for: a look that leaves no trace. */
+      isHead: boolean
     },
   ): Promise<Answer>
 }

@@ -174,9 +174,12 @@ export async function requireRepository(db: Queries, id: number): Promise<Reposi
   throw new AppError("not_found", `repository ${id} was not found`, { hint: howToConnect() })
 }
 
-/** Returns how a repository is connected, for errors that lack one. */
-export function howToConnect(): string {
-  return `Start signalbox inside a git work tree to connect it, or ask your user to run \`${ownCommand()} repos add <folder>\`.`
+/** Returns how to find a repository or connect one, for errors that lack one: to agents, or to people at a terminal. */
+export function howToConnect(surface?: Surface): string {
+  const add = `${ownCommand()} repos add <folder>`
+  return surface === "command line"
+    ? `\`${ownCommand()} repos list\` shows those that are connected, \`${add}\` connects one.`
+    : `Call list-repositories to see those that are connected, or connect-repository to connect one; a person runs \`${add}\`.`
 }
 
 /**

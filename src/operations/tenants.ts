@@ -25,11 +25,11 @@ export async function admitToTenant(
     if (named === undefined) {
       throw new AppError("invalid", "repository_id is required: there is no repository around this server", {
         field: "repository_id",
-        hint: howToConnect(),
+        hint: howToConnect(caller.surface),
       })
     }
     throw new AppError("not_found", `repository ${echoed(String(named))} was not found`, {
-      hint: howToConnect(),
+      hint: howToConnect(caller.surface),
     })
   }
   if (!permitsMemory(key.scopes, repository.id)) throw forbidden(scopeWanted(key, named))

@@ -23,7 +23,6 @@ import { admitToRepository } from "../../operations/coordination/reservations.ts
 import { notConnected } from "../../operations/coordination/typed-paths.ts"
 import { isoTime, lines } from "../../operations/markdown.ts"
 import { ownCommand } from "../../runtime/own-command.ts"
-import { refreshListings } from "../listener.ts"
 import { bold, dim, green, type OutputOptions, printResult, table } from "../output.ts"
 import { withApp } from "../with-app.ts"
 import { terminalOf, userName } from "./identity.ts"
@@ -51,7 +50,6 @@ export function requestOverrideCommand(
     const claimant = await requireIdentity(context, terminalOf(app), location.repository)
     await admitToRepository({ ...context, project: claimant.project }, location.repository.id)
     const outcome = await requestOverride(context, claimant, location, options.reason, settings)
-    await refreshListings(config, outcome.released)
     printOutcome(options, outcome, context.nowMs)
     // `signalbox override x && edit x` must not go on.
     if (outcome.override.status === "pending")

@@ -89,7 +89,7 @@ export function addReservationCommands(program: Command, config: ReadConfig): vo
     .description("list what is reserved in this repository")
     .option("--agent <name>", "only those of this agent")
     .addOption(mode("only those of this mode"))
-    .option("--refresh", "look anew instead of showing what was known in the last 10 seconds")
+    .option("--refresh", "look anew, which every listing does")
     .option("--all", "in all connected repositories")
     .option("--json", "print JSON")
     .action(async (options) => (await import("./reservations.ts")).reservationsCommand(config(), options))

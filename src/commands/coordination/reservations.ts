@@ -1,7 +1,4 @@
-/**
- * `signalbox reservations`: what is held. A listing may be up to 10 seconds old where a listener serves it;
- * whether a file is free is decided elsewhere, and never from this.
- */
+/** `signalbox reservations`: what is held now, as the listener knows it where there is one. */
 
 import type { Config } from "../../config/config.ts"
 import { holderOf, modeOf, type ReservationMode } from "../../domain/coordination/reservation.ts"
@@ -24,7 +21,7 @@ export interface ReservationsOptions extends OutputOptions {
   /** Only those of the agents of this name. */
   agent?: string
   mode?: ReservationMode
-  /** Asks the listener to look anew. */
+  /** Asks the listener to look anew, which it does anyway. */
   refresh?: boolean
   /** Of all connected repositories, not only of the one around the folder. */
   all?: boolean

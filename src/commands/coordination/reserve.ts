@@ -33,7 +33,6 @@ import {
 import { count, countFound, duration, isoTime, lines } from "../../operations/markdown.ts"
 import { ownCommand } from "../../runtime/own-command.ts"
 import { posixWord } from "../../runtime/shell-quoting.ts"
-import { refreshListings } from "../listener.ts"
 import { bold, dim, green, type OutputOptions, printResult } from "../output.ts"
 import { withApp } from "../with-app.ts"
 import { parseDuration } from "./duration.ts"
@@ -76,10 +75,6 @@ export function reserveCommand(
       const witness = typedHere(config, first.rootPath, conflicts[0]?.witness ?? "")
       throw new AppError("conflict", conflictText(conflicts, nowMs, settings.allowOverrides ? witness : null))
     }
-    await refreshListings(
-      config,
-      grants.map(({ granted }) => granted),
-    )
     const { agent, project } = claimant
     const json = {
       status: "reserved",
@@ -128,14 +123,12 @@ export function releaseCommand(
       const repository = await repositoryAround(app, config.workingFolder)
       const agents = await findOwnAgents(app, terminalOf(app), repository)
       const released = await releaseEverything(context, agents)
-      await refreshListings(config, released)
       printReleased(options, released, [], context.nowMs)
       return
     }
     const targets = await resolveTargets(app, paths, config.workingFolder)
     const agents = await findOwnAgents(app, terminalOf(app), targets[0]?.repository)
     const { released, notReleased } = await releaseTargets(context, agents, targets)
-    await refreshListings(config, released)
     printReleased(options, released, notReleased, context.nowMs)
     if (notReleased.length === 0) return
     const isHeldByOthers = notReleased.some(({ others }) => others.length > 0)

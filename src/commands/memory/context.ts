@@ -1,15 +1,14 @@
 /** What every command on memories needs: who calls, which repository is meant, and which memory by the beginning of its id. */
 
 import type { Config } from "../../config/config.ts"
-import { MEMORY_ID_CHARS_MIN, MEMORY_IDS_SHOWN_MAX } from "../../config/limits.ts"
+import { MEMORY_TYPED_ID_CHARS_MIN } from "../../config/limits.ts"
 import { echoed } from "../../domain/foreign-text/markdown.ts"
 import { AppError, invalid } from "../../errors.ts"
 import { ASKS, admit } from "../../operations/admission.ts"
 import type { App } from "../../operations/app.ts"
 import { commandCall } from "../../operations/caller.ts"
 import { repositoryAround } from "../../operations/coordination/locations.ts"
-import { memoryId } from "../../operations/memory/inputs.ts"
-import { listMemoryIds } from "../../operations/memory/listing.ts"
+import { isBeginning, requireWholeId } from "../../operations/memory/ids.ts"
 import type { TenantContext } from "../../operations/operation.ts"
 import { admitToTenant } from "../../operations/tenants.ts"
 import { ownCommand } from "../../runtime/own-command.ts"
@@ -55,23 +54,10 @@ async function memoryContext(app: App, named: string | undefined): Promise<Tenan
  * has it. Fails with `invalid` when it fits several or is none, and with `not_found` when it fits no memory; that
  * a whole id exists is for the operation to find.
  */
-export async function requireMemoryId(context: TenantContext, typed: string): Promise<string> {
-  if (memoryId.safeParse(typed).success) return typed.toLowerCase()
-  const rule = `must be the id of a memory, or its beginning of at least ${MEMORY_ID_CHARS_MIN} characters`
-  if (typed.length < MEMORY_ID_CHARS_MIN || !/^[0-9a-f-]+$/i.test(typed))
-    throw invalid("id", `${rule} (got ${echoed(typed)})`, `\`${ownCommand()} memory list\` shows the ids.`)
-  const ids = await listMemoryIds(context, typed.toLowerCase(), MEMORY_IDS_SHOWN_MAX + 1)
-  const [only] = ids
-  if (only === undefined) {
-    throw new AppError(
-      "not_found",
-      `no memory of repository ${context.repository.id} has an id beginning ${typed}`,
-      {
-        hint: `\`${ownCommand()} memory list\` shows the ids.`,
-      },
-    )
-  }
-  if (ids.length === 1) return only
-  const more = ids.length > MEMORY_IDS_SHOWN_MAX ? " and more" : ""
-  throw invalid("id", `${typed} begins several ids: ${ids.slice(0, MEMORY_IDS_SHOWN_MAX).join(", ")}${more}`)
+export function requireMemoryId(context: TenantContext, typed: string): Promise<string> {
+  const hint = `\`${ownCommand()} memory list\` shows the ids.`
+  if (isBeginning(typed, MEMORY_TYPED_ID_CHARS_MIN))
+    return requireWholeId(context, typed, { field: "id", hint })
+  const rule = `must be the id of a memory, or its beginning of at least ${MEMORY_TYPED_ID_CHARS_MIN} characters`
+  throw invalid("id", `${rule} (got ${echoed(typed)})`, hint)
 }

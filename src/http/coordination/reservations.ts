@@ -1,12 +1,7 @@
 /** File reservations over HTTP: what holds a path, reserving, releasing, and emergency overrides. */
 
 import * as z from "zod"
-import {
-  FILE_PATHS_MAX,
-  REASON_CHARS_MAX,
-  RESERVATION_SECONDS_MAX,
-  RESERVATION_STATUS_CACHE_MS,
-} from "../../config/limits.ts"
+import { FILE_PATHS_MAX, REASON_CHARS_MAX, RESERVATION_SECONDS_MAX } from "../../config/limits.ts"
 import { holderOf, modeOf } from "../../domain/coordination/reservation.ts"
 import { AppError, assert } from "../../errors.ts"
 import type { ClaimConflict, ClaimOutcome } from "../../operations/coordination/claims.ts"
@@ -22,7 +17,6 @@ import { isoTime } from "../../operations/markdown.ts"
 import { type Answer, type AnyRoute, defineRoute } from "../route.ts"
 
 const PATH = "/api/coordination/file-reservations"
-const CACHED_LISTINGS_MAX = 1_000
 
 const idText = z.string().regex(/^[1-9]\d{0,15}$/, "must be the id of an agent, as text")
 const idNumberText = z
@@ -45,40 +39,27 @@ const heldShape = z.object({
   reason: z.string().nullable(),
 })
 
-/** Returns the routes, with a cache of their own for listings. */
-export function coordinationRoutes(): AnyRoute[] {
-  const listings = new Map<string, { untilMs: number; answer: Answer }>()
-  const list = defineRoute({
-    method: "GET",
-    path: PATH,
-    api: "coordination",
-    permission: "coordination",
-    summary: "List what holds a file, or everything that is held in a repository",
-    isLimited: true,
-    query: z.object({
-      path: z.string().min(1).optional().describe("Absolute, or relative together with repository_id"),
-      repository_id: idNumberText.optional(),
-      refresh: z.enum(["true", "false"]).optional().describe("true: not the listing of the last 10 seconds"),
-    }),
-    responses: {
-      200: { description: "The reservations", schema: z.object({ reservations: z.array(heldShape) }) },
-    },
-    async run(context, { query }) {
-      const { app, key } = context
-      const asked = JSON.stringify([key.id, query.path, query.repository_id])
-      const known = listings.get(asked)
-      const nowMs = app.now()
-      if (query.refresh !== "true" && known !== undefined && nowMs < known.untilMs) return known.answer
-      const { path, repository_id: repositoryId } = query
-      const held = await listHeldFiles(context, { path, repositoryId })
-      const answer = { status: 200, body: { reservations: held.map(heldJson) } }
-      if (listings.size >= CACHED_LISTINGS_MAX) listings.clear()
-      listings.set(asked, { untilMs: nowMs + RESERVATION_STATUS_CACHE_MS, answer })
-      return answer
-    },
-  })
-  return [list, reserve, release, override, decide]
-}
+const list = defineRoute({
+  method: "GET",
+  path: PATH,
+  api: "coordination",
+  permission: "coordination",
+  summary: "List what holds a file, or everything that is held in a repository",
+  isLimited: true,
+  query: z.object({
+    path: z.string().min(1).optional().describe("Absolute, or relative together with repository_id"),
+    repository_id: idNumberText.optional(),
+    refresh: z.enum(["true", "false"]).optional().describe("Changes nothing: every listing is read anew"),
+  }),
+  responses: {
+    200: { description: "The reservations", schema: z.object({ reservations: z.array(heldShape) }) },
+  },
+  async run(context, { query }) {
+    const { path, repository_id: repositoryId } = query
+    const held = await listHeldFiles(context, { path, repositoryId })
+    return { status: 200, body: { reservations: held.map(heldJson) } }
+  },
+})
 
 const reserve = defineRoute({
   method: "POST",
@@ -239,3 +220,5 @@ function heldJson({ file, reservation }: HeldFile): z.output<typeof heldShape> {
     reason: reservation.reason,
   }
 }
+
+export const coordinationRoutes: readonly AnyRoute[] = [list, reserve, release, override, decide]

@@ -7,6 +7,7 @@ import {
   changeMemory,
   createMemory,
   deleteMemory,
+  lookAtMemory,
   readMemory,
   reinforceMemory,
 } from "../../operations/memory/memories.ts"
@@ -34,12 +35,14 @@ const read = defineRoute({
   method: "GET",
   path: `${MEMORIES_PATH}/:id`,
   summary: "Read a memory, which counts as an access",
+  description: "HEAD counts as none.",
   parameters: memoryParameters,
   headers: tenantHeaders,
   responses: { 200: { description: "The memory", schema: data(memoryShape) } },
   async run(context, input) {
-    const memory = await readMemory(await tenantOf(context, input), input.parameters.id)
-    return { status: 200, body: { data: memory } }
+    const tenant = await tenantOf(context, input)
+    const look = input.isHead ? lookAtMemory : readMemory
+    return { status: 200, body: { data: await look(tenant, input.parameters.id) } }
   },
 })
 

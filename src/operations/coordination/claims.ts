@@ -18,7 +18,7 @@ import { GlobError, normalizePattern } from "../../domain/glob/glob.ts"
 import { escapePath } from "../../domain/glob/literal.ts"
 import { Work } from "../../domain/glob/work.ts"
 import type { Project } from "../../domain/project.ts"
-import { invalid } from "../../errors.ts"
+import { AppError } from "../../errors.ts"
 import { findReservation, type KnownCandidates } from "../../store/coordination/reservations.ts"
 import type { CallContext } from "../operation.ts"
 import { candidatesFor, compared, grant, inFull, newGrantCall } from "./grants.ts"
@@ -41,12 +41,16 @@ export interface ClaimedPath extends Location {
   exclusive: boolean
 }
 
-/** Returns the claim of a file; fails with `invalid` for a path that no reservation can stand for. */
-export function claimOf(location: Location, exclusive: boolean): ClaimedPath {
+/**
+ * Returns the claim of a file; fails with `invalid`, naming the field that the path was given in, for one that no
+ * reservation can stand for.
+ */
+export function claimOf(location: Location, exclusive: boolean, field = "path"): ClaimedPath {
   try {
     return { ...location, pathPattern: normalizePattern(escapePath(location.path)), exclusive }
   } catch (error) {
-    if (error instanceof GlobError) throw invalid(echoed(location.path), error.message)
+    if (error instanceof GlobError)
+      throw new AppError("invalid", `${echoed(location.path)} ${error.message}`, { field })
     throw error
   }
 }

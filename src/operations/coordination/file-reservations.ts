@@ -76,13 +76,14 @@ export async function reserveFiles(context: CallContext, asked: FilesAsked): Pro
   const { repositoryId, mode, reason } = asked
   const claimant = await requireAgentById(context, asked.agentId)
   const locations: Location[] = []
-  for (const path of new Set(asked.paths)) locations.push(await requireLocation(app, { path, repositoryId }))
+  for (const path of new Set(asked.paths))
+    locations.push(await requireLocation(app, { path, repositoryId }, "paths"))
   const inProject = { ...context, project: claimant.project }
   for (const id of new Set(locations.map(({ repository }) => repository.id)))
     await admitToRepository(inProject, id)
   const claims = locations.map((location) => {
     const modeHere = mode ?? modeFor(settingsAt(app, location), location.path)
-    return claimOf(location, modeHere === "exclusive")
+    return claimOf(location, modeHere === "exclusive", "paths")
   })
   const [first] = locations
   assert(first !== undefined, "at least one path is asked for")
@@ -145,14 +146,21 @@ async function requireAgentById(context: CallContext, agentId: string): Promise<
 }
 
 /** Finds a file of a connected repository; fails with `invalid`, naming the field. */
-async function requireLocation(app: App, { path, repositoryId }: FileAsked): Promise<Location> {
+async function requireLocation(
+  app: App,
+  { path, repositoryId }: FileAsked,
+  field = "path",
+): Promise<Location> {
   if (!isAbsolute(path) && repositoryId === undefined)
-    throw invalid("path", `${echoed(path)} is relative`, "Give an absolute path, or repository_id as well.")
+    throw invalid(field, `${echoed(path)} is relative`, "Give an absolute path, or repository_id as well.")
   const repository = repositoryId === undefined ? undefined : await requireRepository(app.db, repositoryId)
   const location = await findLocation(app, path, repository)
   if (location === undefined || (repository !== undefined && location.repository.id !== repository.id)) {
-    const where = repository === undefined ? "no connected repository" : `not in repository ${repository.id}`
-    throw invalid("path", `${echoed(path)} lies in ${where}`, howToConnect())
+    const where =
+      repository === undefined
+        ? "lies in no connected repository"
+        : `does not lie in repository ${repository.id}`
+    throw invalid(field, `${echoed(path)} ${where}`, howToConnect())
   }
   return location
 }

@@ -14,7 +14,7 @@ import { findNamedRepository } from "../tenants.ts"
  * Fails with `not_found`, or with `forbidden`, which says nothing of what there is.
  */
 export async function permittedRepositories(
-  { app, key }: CallContext,
+  { app, caller, key }: CallContext,
   named: string | number | undefined,
 ): Promise<Repository[]> {
   if (named === undefined) {
@@ -27,7 +27,7 @@ export async function permittedRepositories(
   if (!key.scopes.includes("*")) throw forbidden(documentationScope(repositoryIdIn(named) ?? "{id}"))
   throw new AppError("not_found", `repository ${echoed(String(named))} was not found`, {
     field: "repository",
-    hint: howToConnect(),
+    hint: howToConnect(caller.surface),
   })
 }
 

@@ -8,7 +8,8 @@ import { WAYPOINT_WEIGHT_DEFAULT } from "../../config/limits.ts"
 import { SECTORS } from "../../domain/memory/memory.ts"
 import { fitBlocks, lines } from "../markdown.ts"
 import { defineOperation } from "../operation.ts"
-import { fraction, listInput, memoryId, pruneInput, searchInput, sector, waypointsInput } from "./inputs.ts"
+import { memoryIdText, memoryNamed } from "./ids.ts"
+import { fraction, listInput, pruneInput, searchInput, sector, waypointsInput } from "./inputs.ts"
 import { memoryEntry, shownWeight } from "./markdown.ts"
 import { tenant } from "./tools.ts"
 
@@ -94,7 +95,7 @@ export const getMemoryWaypoints = defineOperation({
   inRepository: true,
   description: "List the memories that a memory is connected with by meaning, strongest first.",
   input: z.strictObject({
-    memory_id: memoryId,
+    memory_id: memoryIdText,
     limit: waypointsInput.limit.describe(ROWS),
     min_weight: fraction.describe("Least weight").default(WAYPOINT_WEIGHT_DEFAULT),
     full,
@@ -102,7 +103,10 @@ export const getMemoryWaypoints = defineOperation({
   }),
   async run(context, input) {
     const { listMemoryWaypoints } = await import("./listing.ts")
-    return { found: await listMemoryWaypoints(context, input.memory_id, input), isFull: input.full }
+    return {
+      found: await listMemoryWaypoints(context, await memoryNamed(context, input.memory_id), input),
+      isFull: input.full,
+    }
   },
   markdown: ({ found, isFull }) =>
     fitBlocks(

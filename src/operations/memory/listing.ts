@@ -4,7 +4,6 @@ import { createHash } from "node:crypto"
 import { ALIKE_MEMORIES_SHOWN_MAX } from "../../config/limits.ts"
 import type { Memory } from "../../domain/memory/memory.ts"
 import { invalid } from "../../errors.ts"
-import { listIdsBeginning } from "../../store/memory/ids.ts"
 import { listNewer, listOlder, type PageFilter, type Place } from "../../store/memory/memories.ts"
 import { countWaypointsFrom, listWaypoints } from "../../store/memory/waypoints.ts"
 import { activeModel } from "../embedding/memories.ts"
@@ -117,13 +116,4 @@ const ALIKE_WEIGHT_MIN = 0.9
 export async function listAlike(context: TenantContext, uuid: string): Promise<MemoryWaypoints["waypoints"]> {
   const asked = { limit: ALIKE_MEMORIES_SHOWN_MAX, min_weight: ALIKE_WEIGHT_MIN }
   return (await listMemoryWaypoints(context, uuid, asked)).waypoints
-}
-
-/** Returns the ids that begin with a text in small letters, in order, at most `countMax`. */
-export function listMemoryIds(
-  { app, repository }: TenantContext,
-  beginning: string,
-  countMax: number,
-): Promise<string[]> {
-  return listIdsBeginning(app.db, repository.id, beginning, countMax)
 }

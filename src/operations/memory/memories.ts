@@ -81,6 +81,11 @@ export async function requireMemory(
   })
 }
 
+/** Returns a memory without counting it as an access; fails with `not_found`. */
+export async function lookAtMemory(context: TenantContext, uuid: string): Promise<MemoryJson> {
+  return memoryJson(context, await requireMemory(context.app.db, context, uuid))
+}
+
 /** Returns a memory and counts that as an access, which is already in what is returned. */
 export function readMemory(context: TenantContext, uuid: string): Promise<MemoryJson> {
   return inTransaction(context, lockOf(context.repository.id), async (tx, { nowMs }) => {

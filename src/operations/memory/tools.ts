@@ -8,7 +8,8 @@ import { MEMORY_CONTENT_CHARS_MAX } from "../../config/limits.ts"
 import { repositoryId } from "../fields.ts"
 import { count, lines } from "../markdown.ts"
 import { defineOperation } from "../operation.ts"
-import { changeInput, content, createInput, memoryId, reinforceInput, tags } from "./inputs.ts"
+import { memoryIdText, memoryNamed } from "./ids.ts"
+import { changeInput, content, createInput, reinforceInput, tags } from "./inputs.ts"
 import { contentFrom, jsonLine, memoryHead, shownWeight } from "./markdown.ts"
 import type { MemoryJson } from "./results.ts"
 
@@ -49,13 +50,16 @@ export const getMemory = defineOperation({
   inRepository: true,
   description: "Read a memory whole, a very long one in parts; counts as an access.",
   input: z.strictObject({
-    memory_id: memoryId,
+    memory_id: memoryIdText,
     offset: z.int().min(0).max(MEMORY_CONTENT_CHARS_MAX).default(0).describe("First character to show"),
     repository_id: tenant,
   }),
   async run(context, input) {
     const { readMemory } = await import("./memories.ts")
-    return { memory: await readMemory(context, input.memory_id), offset: input.offset }
+    return {
+      memory: await readMemory(context, await memoryNamed(context, input.memory_id)),
+      offset: input.offset,
+    }
   },
   markdown: ({ memory, offset }) => {
     const isFirst = offset === 0
@@ -81,7 +85,7 @@ export const updateMemoryTool = defineOperation({
   inRepository: true,
   description: "Change a memory's content, tags, source or metadata; its sector stays.",
   input: z.strictObject({
-    memory_id: memoryId,
+    memory_id: memoryIdText,
     ...changeInput,
     content: content.describe("New content").optional(),
     tags: tags.describe("Replace all").optional(),
@@ -89,7 +93,7 @@ export const updateMemoryTool = defineOperation({
   }),
   async run(context, { memory_id: id, repository_id: _, ...change }) {
     const { changeMemory } = await import("./memories.ts")
-    return changeMemory(context, id, change)
+    return changeMemory(context, await memoryNamed(context, id), change)
   },
   markdown: (memory) =>
     lines(
@@ -113,13 +117,13 @@ export const reinforceMemoryTool = defineOperation({
   inRepository: true,
   description: "Raise a memory's salience because it proved useful; it then fades more slowly.",
   input: z.strictObject({
-    memory_id: memoryId,
+    memory_id: memoryIdText,
     ...reinforceInput,
     repository_id: tenant,
   }),
   async run(context, input) {
     const { reinforceMemory } = await import("./memories.ts")
-    return reinforceMemory(context, input.memory_id, input)
+    return reinforceMemory(context, await memoryNamed(context, input.memory_id), input)
   },
   markdown: ({ id, old_salience: before, new_salience: after, profile_used: used }) =>
     lines("# Memory reinforced", "", `Memory id: ${id}`, `Salience: ${before} -> ${after} (${used})`),
@@ -132,11 +136,12 @@ export const deleteMemoryTool = defineOperation({
   effect: "destroy",
   inRepository: true,
   description: "Delete a memory for good.",
-  input: z.strictObject({ memory_id: memoryId, repository_id: tenant }),
+  input: z.strictObject({ memory_id: memoryIdText, repository_id: tenant }),
   async run(context, input) {
     const { deleteMemory } = await import("./memories.ts")
     const { heldByBackups } = await import("../backups.ts")
-    return { memory: await deleteMemory(context, input.memory_id), held: heldByBackups(context.app) }
+    const id = await memoryNamed(context, input.memory_id)
+    return { memory: await deleteMemory(context, id), held: heldByBackups(context.app) }
   },
   markdown: ({ memory, held }) => lines("# Memory deleted", "", `Memory id: ${memory.id}`, held),
 })

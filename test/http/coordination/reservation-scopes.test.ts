@@ -137,6 +137,23 @@ describe("the local key", () => {
     expect((await http.send(`${PATH}/1?agent_id=${eve.id}`, release)).status).toBe(200)
   })
 
+  test("is told which field is wrong by the name that its body or query gave it", async () => {
+    const { made, http, ada } = await room()
+    const agent_id = String(ada.id)
+    const long = join(made.repositoryPath, "x/".repeat(300), "a.ts")
+    const field = async (path: string, body?: object) => {
+      const { status, json } = await http.send(path, { ...AS_ONE, ...(body && { body }) })
+      return [status, (json as { field?: string }).field]
+    }
+    for (const path of ["a.ts", "/nowhere/a.ts", long]) {
+      expect(await field(PATH, { paths: [path], agent_id }), path).toEqual([400, "paths"])
+      expect(await field(`${PATH}/override`, { path, agent_id, reason: "x" }), path).toEqual([400, "path"])
+      expect(await field(`${PATH}?path=${encodeURIComponent(path)}`), path).toEqual([400, "path"])
+    }
+    expect(await field(PATH, { paths: [], agent_id })).toEqual([400, "paths"])
+    expect(await field(PATH, { paths: ["a.ts"], agent_id, duration: 0 })).toEqual([400, "duration"])
+  })
+
   test("is told of an unknown agent by the id that it gave", async () => {
     const { made, http } = await room()
     const agent_id = "9007199254740993"
@@ -152,7 +169,7 @@ describe("the local key", () => {
     }
   })
 
-  test("gets a listing that is ten seconds old at most, and a new one when it asks", async () => {
+  test("gets a listing that is never stale, whoever wrote and however it asks", async () => {
     const { made, http, ada } = await room()
     const count = async (more = "") => {
       const { json } = await http.send(`${PATH}?repository_id=${ada.repositoryId}${more}`)
@@ -160,11 +177,16 @@ describe("the local key", () => {
     }
     expect(await count()).toBe(0)
     await reserve(ada, "a.ts")
-    made.advance(9_999)
+    expect(await count()).toBe(1)
+    await reserve(ada, "b.ts", { duration_seconds: 5 })
+    expect(await count("&refresh=false")).toBe(2)
+    expect(await count("&refresh=true")).toBe(2)
+    made.advance(5_000)
+    expect(await count()).toBe(1)
+    await ada.session.call("release-file-reservations", {
+      agent_id: ada.id,
+      coordination_project_id: ada.projectId,
+    })
     expect(await count()).toBe(0)
-    expect(await count("&refresh=true")).toBe(1)
-    await reserve(ada, "b.ts")
-    made.advance(10_000)
-    expect(await count()).toBe(2)
   })
 })

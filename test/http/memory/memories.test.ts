@@ -212,6 +212,9 @@ describe("reading", () => {
     await api.reinforce(id)
     await api.stats()
     await api.prune({ dry_run: true })
+    const head = await api.ask("HEAD", `/${id}`)
+    expect([head.status, head.text]).toEqual([200, ""])
+    expect((await api.ask("HEAD", `/${NO_ID}`)).status).toBe(404)
     expect(await api.look(id)).toMatchObject({ access_count: 0, last_accessed_at: null })
   })
 

@@ -28,10 +28,39 @@ describe("arguments", () => {
       `Failed to ${action}: memory ${NO_ID} was not found in repository 1. ` +
         "List the memories, or search for them, to see their ids.",
     )
-    for (const memory_id of ["1", "", `${NO_ID}0`, NO_ID.replaceAll("-", "")])
+    for (const memory_id of ["1", "", `${NO_ID}0`, NO_ID.replaceAll("-", ""), NO_ID.slice(0, 7), "%_%_%_%_"])
       expect(await session.fail(tool, { ...args, memory_id })).toBe(
-        `Failed to ${action}: memory_id must be the id of a memory, a UUID. Correct that and call ${tool} again.`,
+        `Failed to ${action}: memory_id must be the id of a memory, a UUID, or its first 8 characters. Correct that and call ${tool} again.`,
       )
+  })
+
+  test.each(ON_ONE)(
+    "of %s may name a memory by the first 8 characters of its id, or more",
+    async (tool, args) => {
+      const session = await world().session()
+      for (const length of [8, 13, 35]) {
+        const id = await create(session, "kept")
+        const text = await session.call(tool, { ...args, memory_id: id.slice(0, length).toUpperCase() })
+        if (tool !== "get-memory-waypoints") expect(text).toContain(id)
+      }
+      const none = NO_ID.slice(0, 8)
+      expect(await session.fail(tool, { ...args, memory_id: none })).toContain(
+        `no memory of repository 1 has an id beginning ${none}`,
+      )
+    },
+  )
+
+  test("that begin several ids are refused, and those are named", async () => {
+    const session = await world().session()
+    const ids = [await create(session, "one"), await create(session, "two")]
+    const [one = "", two = ""] = ids.map((id, place) => `abcdef01-000${place}${id.slice(13)}`)
+    for (const [place, id] of ids.entries())
+      await session.app.db.run("UPDATE memories SET uuid = ? WHERE uuid = ?", [place === 0 ? one : two, id])
+    for (const [tool, args] of ON_ONE)
+      expect(await session.fail(tool, { ...args, memory_id: "abcdef01" })).toBe(
+        `Failed to ${tool.replaceAll("-", " ")}: memory_id abcdef01 begins several ids: ${one}, ${two}. Give more characters.`,
+      )
+    expect(await session.call("get-memory", { memory_id: one.slice(0, 13) })).toContain("one")
   })
 
   const JSON_BYTES_MAX = 16 * 1024
@@ -199,8 +228,8 @@ describe("the repository", () => {
   test.each(toolsOn(NO_ID))("of %s must be connected", async (tool, args) => {
     const session = await world().session()
     expect(await session.fail(tool, { ...args, repository_id: 99 })).toBe(
-      `Failed to ${tool.replaceAll("-", " ")}: repository "99" was not found. Start signalbox inside a git work ` +
-        "tree to connect it, or ask your user to run `signalbox repos add <folder>`.",
+      `Failed to ${tool.replaceAll("-", " ")}: repository "99" was not found. Call list-repositories to see those ` +
+        "that are connected, or connect-repository to connect one; a person runs `signalbox repos add <folder>`.",
     )
   })
 
