@@ -34,6 +34,9 @@ export const qwenCode: Driver = {
   create: (place, file, content) => [{ name: "write_file", args: { file_path: place.path(file), content } }],
   shell: (command) => [{ name: "run_shell_command", args: { command, is_background: false } }],
   ours: (request, tool, args) => [ourCall(request, tool, { name: `mcp__signalbox__${tool}`, args })],
+  limits: {
+    released: "with -p it calls no hook at its end; what it held is released as that of a dead session",
+  },
   forms: {
     write_file: (place) => [
       {

