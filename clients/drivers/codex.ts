@@ -13,6 +13,7 @@ interface Calling {
   shell(command: string): Call
   ours: Driver["ours"]
   prelude?: readonly ScriptedTurn[]
+  limits?: Driver["limits"]
 }
 
 const SEARCH: ScriptedTurn = {
@@ -36,7 +37,11 @@ const FUNCTIONS: Calling = {
 }
 
 /** A model without metadata of its own has no tool for patches, and hands them to its shell. */
-const SHELL: Calling = { ...FUNCTIONS, patch: (text) => FUNCTIONS.shell(heredoc(text)) }
+const SHELL: Calling = {
+  ...FUNCTIONS,
+  patch: (text) => FUNCTIONS.shell(heredoc(text)),
+  limits: { mail: "it calls no hook after a patch in its shell; urgent mail is told with the next prompt" },
+}
 
 /** One tool that runs code, in which all others are functions. */
 const CODE: Calling = {
@@ -77,6 +82,7 @@ function driver(model: string, calling: Calling): Driver {
     shell: (command) => [calling.shell(command)],
     ours: calling.ours,
     ...(calling.prelude !== undefined && { prelude: calling.prelude }),
+    ...(calling.limits !== undefined && { limits: calling.limits }),
     forms: {
       "apply_patch in the shell": (place) => [
         { calls: [calling.shell(heredoc(patchText(place, [{ file: HELD, from: "= 1", to: "= 5" }])))] },

@@ -209,20 +209,17 @@ async function mail(stage: Stage): Promise<void> {
       if (agentId !== undefined) await holder.mail(agentId, "URGENT-SUBJECT-1")
       return { calls: driver.edit(place, { file: FREE, from: "const  free", to: "const free" }) }
     },
-    // Codex calls no hook after a patch in its shell, and after any other command it does.
-    { calls: driver.shell("true") },
   ])
-  const isToldAt = (index: number) => (model.requests[index]?.prompt ?? "").includes("URGENT-SUBJECT-1")
-  const isTold = isToldAt(2) || isToldAt(3)
-  checks.expect("mail", "urgent mail is told after a tool call", isTold, model.results(2))
-  if (isTold && !isToldAt(2)) checks.note("mail", "after a command")
+  const heard = model.requests[2]?.prompt ?? ""
+  const isTold = heard.includes("URGENT-SUBJECT-1")
+  checks.expect("mail", "urgent mail is told after an edit", isTold, model.results(2))
   if (!driver.resumes || agentId === undefined) return
   await holder.mail(agentId, "URGENT-SUBJECT-2")
   await stage.play("mail-resumed", [{}], true)
   const prompt = model.requests[0]?.prompt ?? ""
   const start = prompt.slice(Math.max(0, prompt.lastIndexOf("signalbox: you are")))
   const isToldThen = prompt.includes("URGENT-SUBJECT-2") || /Unread mail: [1-9]/.test(start)
-  checks.expect("mail", "a session that goes on is told of mail that came meanwhile", isTold, start)
+  checks.expect("mail", "a session that goes on is told of mail that came meanwhile", isToldThen, start)
 }
 
 /** A client that dies in the middle: what it held is known to be a dead session's, and can be had at once. */
