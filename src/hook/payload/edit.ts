@@ -10,9 +10,9 @@
  *   a patch. Reserving one file too many does less harm than missing an edit.
  */
 
-import { posix, win32 } from "node:path"
 import { asObject, asTexts, type JsonObject, parseJson } from "./json.ts"
 import { isPatch, patchesIn } from "./patch.ts"
+import { belowFolder, withoutSlashBeforeDrive } from "./paths.ts"
 
 /** Edit tools of all clients; compared in lower case, without anything but letters and digits. */
 const EDIT_TOOLS = new Set([
@@ -154,27 +154,10 @@ function pathsOfPatches(call: ToolCall, isKnown: boolean): string[] {
     .map((value) => asTexts(value).join("\n"))
     .filter((text) => isKnown || isPatch(text))
     .flatMap(patchesIn)
-    .flatMap(({ folders, paths }) => {
-      const folder = [workFolder, ...folders].reduce(inFolder, undefined)
-      return paths.map((path) => inFolder(folder, path) ?? path)
+    .flatMap(({ folder, paths }) => {
+      const start = belowFolder(workFolder, folder ?? "")
+      return paths.map((path) => belowFolder(start, path))
     })
-}
-
-/** Puts a path below a folder unless it is absolute; either may be missing. */
-function inFolder(folder: string | undefined, path: string | undefined): string | undefined {
-  if (path === undefined || path === "") return folder
-  if (folder === undefined || folder === "" || isAbsolutePath(path)) return path
-  return folder.endsWith("/") ? `${folder}${path}` : `${folder}/${path}`
-}
-
-/** Whether a path is absolute on the platform that it comes from, whichever that is. */
-export function isAbsolutePath(path: string): boolean {
-  return posix.isAbsolute(path) || win32.isAbsolute(path)
-}
-
-/** Turns `/c:/project` into `c:/project`: Cursor takes its folders from URLs on Windows. */
-export function withoutSlashBeforeDrive(path: string): string {
-  return path.replace(/^\/(?=[a-zA-Z]:[\\/])/, "")
 }
 
 function compared(name: string): string {

@@ -14,8 +14,9 @@ import {
   MODEL_CHARS_MAX,
 } from "../../config/limits.ts"
 import type { ClientName, HookEvent } from "../client-names.ts"
-import { editedPaths, isAbsolutePath, withoutSlashBeforeDrive } from "./edit.ts"
+import { editedPaths } from "./edit.ts"
 import { asObject, asTexts, type JsonObject, parseJson, textAt } from "./json.ts"
+import { isAbsolutePath, withoutSlashBeforeDrive } from "./paths.ts"
 
 /** What the hook knows besides the payload. */
 export interface Surroundings {

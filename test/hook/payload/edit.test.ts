@@ -184,6 +184,24 @@ describe("patches", () => {
     )
   })
 
+  test("count where they are piped to what applies them, or kept in a file first", () => {
+    expect(pathsOfTool("Bash", { command: `printf '%s' '${PATCH}' | apply_patch` })).toEqual(PATHS)
+    const kept = `cat <<'EOF' > x.patch\n${PATCH}\nEOF\napply_patch < x.patch`
+    expect(pathsOfTool("Bash", { command: kept })).toEqual(PATHS)
+  })
+
+  test("count whole where one shows the end of another", () => {
+    const patch =
+      "*** Begin Patch\n*** Update File: a.md\n *** End Patch\n*** Delete File: b.md\n*** End Patch"
+    expect(pathsOfTool("Bash", { command: `apply_patch <<EOF\n${patch}\nEOF` })).toEqual(["a.md", "b.md"])
+  })
+
+  // Copying all that is open at each bracket took half a minute for as many.
+  test("are found behind 100,000 brackets", () => {
+    const command = `${"(".repeat(100_000)}apply_patch <<EOF\n${PATCH}\nEOF`
+    expect(pathsOfTool("Bash", { command })).toEqual(PATHS)
+  })
+
   test.each([
     "npx vitest run",
     "cat *** Begin Patch",
@@ -225,6 +243,14 @@ describe("patches", () => {
       ["in a subshell", `(cd src && ${patchOf("a.ts")})\n${patchOf("b.ts")}`, ["src/a.ts", "b.ts"]],
       ["behind too many brackets", `) ) cd src && ${patchOf("a.ts")}`, ["src/a.ts"]],
       ["behind words that hold cd", `abcd src && ${patchOf("a.ts")}`, ["a.ts"]],
+      ["in a folder with blanks", `cd my\\ "own src" && ${patchOf("a.ts")}`, ["my own src/a.ts"]],
+      ["in a folder that may be missing", `cd -- src || exit 1; ${patchOf("a.ts")}`, ["src/a.ts"]],
+      ["in a folder of Windows", `cd src\\x; ${patchOf("a.ts")}`, ["src\\x/a.ts"]],
+      [
+        "in no folder deeper than any",
+        `${"cd abc;".repeat(1_025)}${patchOf("a.ts")}`,
+        [`${"abc/".repeat(1_024)}a.ts`],
+      ],
     ])("all count, %s", (_, command, paths) => {
       expect(pathsOfTool("Bash", { command })).toEqual(paths)
     })
