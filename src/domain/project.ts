@@ -22,3 +22,8 @@ export interface Repository {
 export function repositoryIdIn(named: string | number): number | undefined {
   return /^[1-9]\d{0,14}$/.test(String(named)) ? Number(named) : undefined
 }
+
+/** Returns what names of repositories are compared by: they are the same in any case. */
+export function repositoryNameKey(name: string): string {
+  return name.normalize("NFC").toLowerCase()
+}

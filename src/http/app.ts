@@ -50,7 +50,8 @@ interface HttpAppOptions {
 
 /** Mounts routes on an app. */
 export function createHttpApp({ app, routes, onRefusedKey, hookPass }: HttpAppOptions): HttpApp {
-  const hono = new Hono<Env>()
+  // A trailing slash names the same.
+  const hono = new Hono<Env>({ strict: false })
   hono.use(async (call, next) => {
     await next()
     const key = call.get("key") ?? (await keyNamed(app, call.req.header("authorization")))
@@ -207,7 +208,8 @@ function factsOf({ method = "GET", url = "", headers }: HttpBindings["incoming"]
 }
 
 function capOf(routes: readonly AnyRoute[], { req }: Call): number {
-  const route = routes.find(({ path, method }) => path === req.path && method === req.method)
+  const asked = req.path.replace(/\/$/, "")
+  const route = routes.find(({ path, method }) => path === asked && method === req.method)
   return route?.bodyBytesMax ?? BODY_BYTES_MAX
 }
 

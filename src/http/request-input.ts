@@ -33,10 +33,10 @@ export function checkQuery(route: Route, search: URLSearchParams): unknown {
   return checked(route.query, withoutEmpty(route.query, query), 400)
 }
 
-/** Returns the checked body; no body at all counts as an empty object. */
+/** Returns the checked body; no body at all counts as an empty object, and that of a DELETE as none. */
 export function checkBody(route: Route, bytes: Uint8Array): unknown {
   if (route.body === undefined) {
-    if (bytes.length === 0) return {}
+    if (bytes.length === 0 || route.method === "DELETE") return {}
     throw new HttpFailure({ status: 400, message: "this request takes no body" })
   }
   const body = bytes.length === 0 ? {} : parseJson(bytes)

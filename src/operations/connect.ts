@@ -4,7 +4,7 @@ import { homedir } from "node:os"
 import { basename } from "node:path"
 import type { Database, Queries } from "../db/database.ts"
 import { named } from "../domain/foreign-text/markdown.ts"
-import type { Repository } from "../domain/project.ts"
+import { type Repository, repositoryNameKey } from "../domain/project.ts"
 import { AppError } from "../errors.ts"
 import {
   findBareRepository,
@@ -78,9 +78,10 @@ function insertIfNew(db: Database, repository: Omit<Repository, "id">, nowMs: nu
 
 /** A second repository of the same name gets `-2`, a third `-3`. */
 async function freeName(tx: Queries, name: string): Promise<string> {
-  const taken = new Set((await listRepositories(tx)).map((repository) => repository.name))
-  if (!taken.has(name)) return name
+  const taken = new Set((await listRepositories(tx)).map((repository) => repositoryNameKey(repository.name)))
+  const isTaken = (candidate: string) => taken.has(repositoryNameKey(candidate))
+  if (!isTaken(name)) return name
   let number = 2
-  while (taken.has(`${name}-${number}`)) number += 1
+  while (isTaken(`${name}-${number}`)) number += 1
   return `${name}-${number}`
 }

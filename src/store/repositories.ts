@@ -1,7 +1,7 @@
 /** Connected repositories. */
 
 import type { Queries } from "../db/database.ts"
-import type { Repository } from "../domain/project.ts"
+import { type Repository, repositoryNameKey } from "../domain/project.ts"
 import { flag, type RepositoryRow, toRepository } from "./rows.ts"
 
 const COLUMNS = "id, name, root_path, identity_path, default_branch, ignore_case"
@@ -53,9 +53,11 @@ export async function findRepositoryByIdentity(db: Queries, path: string): Promi
   return row && toRepository(row)
 }
 
+/** Finds a repository by its name: the very one, else the first that differs in case alone. */
 export async function findRepositoryByName(db: Queries, name: string): Promise<Repository | undefined> {
   const row = await db.get<RepositoryRow>(repositoryStatements.findByName, [name])
-  return row && toRepository(row)
+  if (row !== undefined) return toRepository(row)
+  return (await listRepositories(db)).find((one) => repositoryNameKey(one.name) === repositoryNameKey(name))
 }
 
 export async function listRepositories(db: Queries): Promise<Repository[]> {

@@ -133,6 +133,17 @@ describe("the way to a route", () => {
       expect((await http.send(`/api/v1/memories/${encodeURI(id)}`)).status).toBe(404)
   })
 
+  test("a path with a trailing slash is the same", async () => {
+    const http = await entry()
+    expect((await http.send("/api/coordination/who/")).json).toEqual(
+      (await http.send("/api/coordination/who")).json,
+    )
+    expect((await http.send(`/api/v1/memories/${ID}/`, { method: "DELETE" })).status).toBe(204)
+    expect((await http.send("/healthz/", { key: null })).status).toBe(200)
+    expect((await http.send("/api/coordination/who//")).status).toBe(404)
+    expect((await http.send("/healthz/", { method: "POST", body: {} })).status).toBe(405)
+  })
+
   test("HEAD is answered like GET, without the body", async () => {
     const http = await entry()
     const reply = await http.send("/api/coordination/who", { method: "HEAD" })
@@ -225,9 +236,13 @@ describe("bodies", () => {
     expect((await documentation(http, body)).status).toBe(400)
   })
 
-  test("where none is taken are 400", async () => {
+  test("of a DELETE are ignored", async () => {
     const http = await entry()
-    expect((await http.send(`/api/v1/memories/${ID}`, { method: "DELETE", body: {} })).status).toBe(400)
+    for (const body of ["{}", '{"a":1}', "[1]", "no JSON {"]) {
+      const headers = { "content-length": Buffer.byteLength(body) }
+      const reply = await http.send(`/api/v1/memories/${ID}`, { method: "DELETE", body, headers })
+      expect(reply.status, body).toBe(204)
+    }
   })
 })
 

@@ -8,7 +8,7 @@ import {
   workAt,
 } from "../../domain/documentation/documentation.ts"
 import { echoed, named } from "../../domain/foreign-text/markdown.ts"
-import type { Repository } from "../../domain/project.ts"
+import { type Repository, repositoryNameKey } from "../../domain/project.ts"
 import { AppError } from "../../errors.ts"
 import { parseGitUrl } from "../../git/address.ts"
 import { fetchedAtMs } from "../../git/clone.ts"
@@ -97,8 +97,10 @@ async function requireUsable(
 }
 
 async function requireFreeName(app: App, repository: Repository, name: string): Promise<void> {
-  const other = (await listRepositories(app.db)).find((one) => one.name === name)
-  if (other === undefined || other.id === repository.id) return
+  const isOther = ({ id }: Repository) => id !== repository.id
+  const all = (await listRepositories(app.db)).filter(isOther)
+  const other = all.find((one) => repositoryNameKey(one.name) === repositoryNameKey(name))
+  if (other === undefined) return
   throw new AppError("conflict", `the name ${echoed(name)} belongs to ${named(other.rootPath)}`, {
     field: "name",
     hint: "Choose another name.",

@@ -227,6 +227,11 @@ describe("a bad request", () => {
     expect(reply.status, reply.text).toBe(200)
   })
 
+  test("is none that names a repository in another case", async () => {
+    const { ask } = await documentationRoom(DOCS)
+    expect((await ask({ query: "key", repository: "REPOSITORY" })).status).toBe(200)
+  })
+
   test("is told the value that breaks a bound", async () => {
     const { ask } = await documentationRoom(DOCS)
     for (const [limit, rule] of [

@@ -137,11 +137,11 @@ describe("what is no id", () => {
 })
 
 describe("the tenant", () => {
-  test("is named by id or by name, with blanks around it", async () => {
+  test("is named by id or by name in any case, with blanks around it", async () => {
     const { made, api, caller, other, secretId } = await twoTenants()
     const { id } = await api.create({ content: "x" })
     expect(made.repositoryPath.endsWith("/repository")).toBe(true)
-    for (const tenant of ["1", " 1 ", "repository", " repository "])
+    for (const tenant of ["1", " 1 ", "repository", " repository ", "Repository", "REPOSITORY"])
       expect((await caller({ tenant }).look(id))?.id, tenant).toBe(id)
     for (const tenant of ["2", "elsewhere"])
       expect((await caller({ tenant }).look(secretId))?.id, tenant).toBe(secretId)

@@ -176,6 +176,16 @@ describe("a repository that is new", () => {
   })
 })
 
+test("a second repository of the same name gets -2, whatever the case of its letters", async () => {
+  const [made, app] = await opened()
+  const names: string[] = []
+  for (const folder of ["one/Notes", "two/notes", "three/NOTES"]) {
+    mkdirSync(join(made.folder, folder), { recursive: true })
+    names.push((await connectFolder(app.db, join(made.folder, folder), made.nowMs)).name)
+  }
+  expect(names).toEqual(["Notes", "notes-2", "NOTES-3"])
+})
+
 describe("a folder without git", () => {
   test("is none until it was connected by name, and then with all below it", async () => {
     const [made, app] = await opened()
