@@ -17,7 +17,7 @@ import { dirname } from "node:path"
 import BetterSqlite3 from "better-sqlite3"
 import { BACKUP_BUSY_TIMEOUT_MS } from "../config/limits.ts"
 import { AppError } from "../errors.ts"
-import { faultOf, type WayOut } from "./faults.ts"
+import { faultOf, requireMoreThanByte, type WayOut } from "./faults.ts"
 import { requireUsable } from "./migrate.ts"
 
 /** What SQLite keeps beside a database: its log, and the index of the log. */
@@ -74,6 +74,7 @@ export function restore(
 /** Returns the schema version of the database at `path` without changing it, or what is wrong with the file. */
 export function lookInto(path: string, wayOut: WayOut): { schemaVersion: number } | { fault: AppError } {
   try {
+    requireMoreThanByte(path, wayOut)
     const connection = open(path, { readonly: true })
     try {
       requireUsable(connection, path, Number.MAX_SAFE_INTEGER, wayOut)

@@ -1,6 +1,6 @@
 /** What is wrong with a database file or its disk, in words: SQLite's own say neither which file it is nor what to do. */
 
-import { closeSync, fstatSync, openSync, readSync } from "node:fs"
+import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from "node:fs"
 import BetterSqlite3 from "better-sqlite3"
 import { AppError, fileProblem, megabytes } from "../errors.ts"
 
@@ -15,6 +15,19 @@ export class DamagedDatabase extends AppError {}
 /** Returns the error for a file that is damaged; `why` says what is wrong. */
 export function damaged(path: string, why: string, wayOut: WayOut = () => ASK_FOR_BACKUP): DamagedDatabase {
   return new DamagedDatabase("unavailable", `the database ${path} is damaged: ${why}`, { hint: wayOut() })
+}
+
+/**
+ * Fails for a file of one byte, which SQLite takes for an empty one and would overwrite: on some systems it writes
+ * that byte itself, an `S`.
+ */
+export function requireMoreThanByte(path: string, wayOut?: WayOut): void {
+  if (statSync(path, { throwIfNoEntry: false })?.size !== 1 || readFileSync(path, "latin1") === "S") return
+  throw noDatabase(path, wayOut)
+}
+
+function noDatabase(path: string, wayOut: WayOut = () => ASK_FOR_BACKUP, cause?: Error): DamagedDatabase {
+  return new DamagedDatabase("unavailable", `${path} is no database`, { hint: wayOut(), cause })
 }
 
 /** What no code of ours causes, by the beginning of SQLite's code, and what helps. */
@@ -53,8 +66,7 @@ function damageOf(
   wayOut: WayOut = () => ASK_FOR_BACKUP,
 ): AppError {
   const head = headOf(path)
-  if (head !== undefined && !head.isDatabase)
-    return new DamagedDatabase("unavailable", `${path} is no database`, { hint: wayOut(), cause })
+  if (head !== undefined && !head.isDatabase) return noDatabase(path, wayOut, cause)
   const why = cause.code.startsWith("SQLITE_NOTADB") ? "its header cannot be read" : whatIsMissing(head)
   return damaged(path, why ?? "what it holds cannot be read", wayOut)
 }

@@ -8,7 +8,7 @@ import BetterSqlite3 from "better-sqlite3"
 import { DATABASE_WAIT_MS_MAX } from "../config/limits.ts"
 import { AppError } from "../errors.ts"
 import { ConstraintError, type Database, type Queries, type Row, type SqlValue } from "./database.ts"
-import { faultOf, type WayOut } from "./faults.ts"
+import { faultOf, requireMoreThanByte, type WayOut } from "./faults.ts"
 import { addVectorFunctions } from "./vector-functions.ts"
 
 type Statement = BetterSqlite3.Statement<unknown[], Row>
@@ -40,6 +40,7 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
   const random = options.random ?? Math.random
   let connection: BetterSqlite3.Database | undefined
   try {
+    requireMoreThanByte(path, options.wayOut)
     // The wait is ours, not SQLite's: its busy handler blocks this thread and backs off unfairly.
     const opened = new BetterSqlite3(path, { timeout: 0 })
     connection = opened

@@ -50,6 +50,7 @@ function damageTable(path: string, table: string): void {
 describe("a file that is damaged is named, with what is wrong and the way out", () => {
   test.each<[string, (path: string) => void, RegExp]>([
     ["a text", (path) => writeFileSync(path, "no database\n".repeat(900)), /is no database$/],
+    ["one of a single byte", (path) => writeFileSync(path, "x"), /is no database$/],
     ["one of a few bytes", (path) => writeFileSync(path, "xy"), /is no database$/],
     [
       "one that was cut short",
