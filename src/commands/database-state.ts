@@ -1,9 +1,9 @@
 /** What status and doctor tell of the database file and of its daily backups. */
 
-import { existsSync, statSync } from "node:fs"
+import { existsSync } from "node:fs"
 import type { Config } from "../config/config.ts"
 import { lookInto } from "../db/backup.ts"
-import { backupProblem, listDailyBackups } from "../db/daily-backups.ts"
+import { backupProblem, databaseBytes, listDailyBackups } from "../db/daily-backups.ts"
 import { SCHEMA_VERSION } from "../db/migrations.ts"
 import { visibleLine } from "../domain/foreign-text/visible.ts"
 import { AppError, megabytes } from "../errors.ts"
@@ -16,6 +16,7 @@ import { withApp } from "./with-app.ts"
 export interface DatabaseJson {
   path: string
   exists: boolean
+  /** On the disk, with the log. */
   bytes: number
   schema_version: number | null
   /** Why it cannot be used, with what to do; null when it can. */
@@ -42,7 +43,7 @@ export async function databaseState<T>(
     database: {
       path,
       exists,
-      bytes: exists ? statSync(path).size : 0,
+      bytes: databaseBytes(path),
       schema_version: schemaVersion,
       problem: fault?.text ?? null,
       backups: backupsJson(path),

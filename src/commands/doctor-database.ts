@@ -1,9 +1,9 @@
 /** What doctor says of the database: whether it is whole, what it could give back, and whether it is backed up. */
 
-import { existsSync, statSync } from "node:fs"
+import { existsSync } from "node:fs"
 import type { Config } from "../config/config.ts"
 import { DAILY_BACKUP_AFTER_MS, DOCTOR_DATABASE_TIMEOUT_MS, RECLAIMED_BYTES_MIN } from "../config/limits.ts"
-import { backupProblem, lastChangeMs, listDailyBackups } from "../db/daily-backups.ts"
+import { backupProblem, databaseBytes, lastChangeMs, listDailyBackups } from "../db/daily-backups.ts"
 import { AppError, megabytes } from "../errors.ts"
 import { wayOutOf } from "../operations/database.ts"
 import { count, isoTime } from "../operations/markdown.ts"
@@ -33,7 +33,7 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
       const text = `${path} is damaged: its check found ${count(faults.length, "fault")}`
       return [{ about, state: "problem", text, advice: wayOut() }]
     }
-    const size = megabytes(statSync(path).size)
+    const size = megabytes(databaseBytes(path))
     const whole: Finding = { about, state: "ok", text: `${path}, ${size}, schema ${schemaVersion}` }
     return [whole, ...checkSize(health), ...checkBackups(config)]
   } catch (error) {

@@ -40,7 +40,7 @@ export function createProgress(
   }
 }
 
-/** Returns the line of a bar, such as `Importing [######..................]  25 %  1.0 of 4.0 MB`. */
+/** Returns the line of a bar, such as `Importing [######..................]  25 %  1.0 MB of 4.0 MB`. */
 export function progressLine(
   label: string,
   done: number,
@@ -52,14 +52,6 @@ export function progressLine(
   const bar = "#".repeat(Math.floor(share * BAR_CHARS)).padEnd(BAR_CHARS, ".")
   const percent = String(Math.floor(share * 100)).padStart(3)
   return `${label} [${bar}] ${percent} %  ${figure(done)} of ${figure(total)}`
-}
-
-/** Returns an amount of bytes as people read it, in units of 1,000. */
-export function byteFigure(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} B`
-  const units = ["kB", "MB", "GB"]
-  const index = Math.min(units.length, Math.floor(Math.log10(bytes) / 3)) - 1
-  return `${(bytes / 1_000 ** (index + 1)).toFixed(1)} ${units[index]}`
 }
 
 /** Runs work that Ctrl+C asks to stop; a second one ends the process, as always. */

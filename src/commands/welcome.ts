@@ -3,10 +3,11 @@
  * it is, where that is and who is at work.
  */
 
-import { existsSync, statSync } from "node:fs"
+import { existsSync } from "node:fs"
 import type { Config } from "../config/config.ts"
+import { databaseBytes } from "../db/daily-backups.ts"
 import { visibleLine } from "../domain/foreign-text/visible.ts"
-import { AppError } from "../errors.ts"
+import { AppError, megabytes } from "../errors.ts"
 import { clientNamed } from "../install/catalogue.ts"
 import { installedPlaces, readManifest } from "../install/manifest.ts"
 import { ASKS, admit } from "../operations/admission.ts"
@@ -52,7 +53,9 @@ export async function welcome(config: Config, selection: Selection): Promise<voi
   } finally {
     await server.stop()
   }
-  print(`${green("✓")} Data     ${config.databasePath} ${dim(sizeOf(config.databasePath))}`)
+  print(
+    `${green("✓")} Data     ${config.databasePath} ${dim(`(${megabytes(databaseBytes(config.databasePath))})`)}`,
+  )
   print(await nextSteps(config))
 }
 
@@ -139,8 +142,4 @@ async function countResources(server: ServerClient): Promise<number | undefined>
   } catch (error) {
     throw new AppError("unavailable", (error as Error).message.replace(/^Failed to read resource: /, ""))
   }
-}
-
-function sizeOf(path: string): string {
-  return existsSync(path) ? `(${Math.ceil(statSync(path).size / 1024)} KiB)` : ""
 }

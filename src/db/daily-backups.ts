@@ -3,8 +3,19 @@
  * kept. What time it is, others say.
  */
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
+import { basename, dirname, join } from "node:path"
 import {
   DAILY_BACKUP_AFTER_MS,
   DAILY_BACKUP_RETRY_MS,
@@ -35,6 +46,8 @@ export function dailyBackupPath(databasePath: string, atMs: number): string {
   return join(backupsFolder(databasePath), `${time}.db`)
 }
 
+/** Names tell no times apart that are nearer to each other. */
+const NAME_STEP_MS = 1_000
 const NAME = /^(\d{4}-\d\d-\d\dT)(\d\d)(\d\d)(\d\d)Z\.db$/
 
 /** Returns the daily backups of a database, newest first; none where the folder cannot be read. */
@@ -53,23 +66,45 @@ export function listDailyBackups(databasePath: string): DailyBackup[] {
 
 /** When a database was last written to, in ms since 1970; 0 where there is none. */
 export function lastChangeMs(databasePath: string): number {
-  const times = ["", "-wal"].map((suffix) => {
-    const stats = statSync(`${databasePath}${suffix}`, { throwIfNoEntry: false })
-    // Whoever reads makes a log too, an empty one.
-    return stats === undefined || stats.size === 0 ? 0 : stats.mtimeMs
-  })
-  return Math.max(...times)
+  // Whoever reads makes a log too, an empty one.
+  return Math.max(0, ...statsOf(databasePath).map(({ size, mtimeMs }) => (size === 0 ? 0 : mtimeMs)))
+}
+
+/** Returns the bytes that a database takes up on the disk, its log included; 0 where there is none. */
+export function databaseBytes(databasePath: string): number {
+  return statsOf(databasePath).reduce((sum, { size }) => sum + size, 0)
+}
+
+function statsOf(databasePath: string): Stats[] {
+  return ["", "-wal"].flatMap(
+    (suffix) => statSync(`${databasePath}${suffix}`, { throwIfNoEntry: false }) ?? [],
+  )
+}
+
+/** Whether something was less than `ms` ago; a time that is to come was told by a clock that was wrong. */
+export function isRecent(atMs: number, ms: number, nowMs: number): boolean {
+  return atMs <= nowMs && nowMs - atMs < ms
 }
 
 /** Whether the newest backup is a day old and something was written since; a failure is left alone for a while. */
 export function isBackupDue(databasePath: string, nowMs: number): boolean {
-  // A time that is to come was told by a clock that was wrong.
-  const isWithin = (atMs: number, ms: number) => atMs <= nowMs && nowMs - atMs < ms
+  const isWithin = (atMs: number, ms: number) => isRecent(atMs, ms, nowMs)
   const [newest] = listDailyBackups(databasePath).filter(({ atMs }) => atMs <= nowMs)
   if (newest !== undefined && isWithin(newest.atMs, DAILY_BACKUP_AFTER_MS)) return false
   const problem = backupProblem(databasePath)
   if (problem !== undefined && isWithin(problem.atMs, DAILY_BACKUP_RETRY_MS)) return false
   return lastChangeMs(databasePath) > (newest?.atMs ?? 0)
+}
+
+/** Returns the other copies that were made beside a database: before each upgrade, and by restore of what it replaced. */
+export function listKeptCopies(databasePath: string): string[] {
+  const folder = dirname(databasePath)
+  const name = basename(databasePath)
+  const restored = `${name.replace(/\.db$/, "")}.before-restore-`
+  return namesIn(folder)
+    .filter((one) => one.startsWith(restored) || (one.startsWith(`${name}.v`) && one.endsWith(".backup")))
+    .sort()
+    .map((one) => join(folder, one))
 }
 
 interface DailyBackupTerms {
@@ -98,6 +133,7 @@ export function makeDailyBackup(path: string, terms: DailyBackupTerms): DailyBac
       requireRoom(path, folder, terms.freeBytesAt ?? freeBytesAt)
       const target = dailyBackupPath(path, nowMs)
       backUp(path, target, { replaces: true, knownVersion: SCHEMA_VERSION, hint })
+      redateLater(path, nowMs)
       const others = listDailyBackups(path).filter((one) => one.path !== target)
       for (const old of others.slice(kept - 1)) rmSync(old.path, { force: true })
       noteBackupProblem(path, null)
@@ -112,6 +148,20 @@ export function makeDailyBackup(path: string, terms: DailyBackupTerms): DailyBac
   }
 }
 
+/**
+ * Gives the copies that bear a later time than `nowMs` their place before it: a clock was wrong when they were made, or
+ * is now, and they are older than what is made now all the same. Else they would be taken for the newest, and stay.
+ */
+function redateLater(databasePath: string, nowMs: number): void {
+  const later = listDailyBackups(databasePath).filter(({ atMs }) => atMs > nowMs)
+  let atMs = nowMs
+  for (const { path } of later) {
+    do atMs -= NAME_STEP_MS
+    while (existsSync(dailyBackupPath(databasePath, atMs)))
+    renameSync(path, dailyBackupPath(databasePath, atMs))
+  }
+}
+
 /** Returns the bytes that may be written to the disk of a folder. */
 export function freeBytesAt(folder: string): number {
   const { bavail, bsize } = statfsSync(folder)
@@ -119,7 +169,7 @@ export function freeBytesAt(folder: string): number {
 }
 
 function requireRoom(path: string, folder: string, freeAt: (folder: string) => number): void {
-  const [needed, free] = [statSync(path).size + DISK_RESERVE_BYTES, freeAt(folder)]
+  const [needed, free] = [databaseBytes(path) + DISK_RESERVE_BYTES, freeAt(folder)]
   if (free >= needed) return
   throw new AppError(
     "unavailable",

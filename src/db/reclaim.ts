@@ -3,11 +3,10 @@
  * in small steps, each a transaction of a few milliseconds; older ones need one conversion of the whole file.
  */
 
-import { statSync } from "node:fs"
 import { dirname } from "node:path"
 import { RECLAIM_STEP_MS, RECLAIM_STEP_PAGES_MAX, RECLAIMED_BYTES_MIN } from "../config/limits.ts"
 import { AppError, megabytes } from "../errors.ts"
-import { freeBytesAt } from "./daily-backups.ts"
+import { databaseBytes, freeBytesAt } from "./daily-backups.ts"
 import type { Queries } from "./database.ts"
 import type { WayOut } from "./faults.ts"
 import { requireUsable } from "./migrate.ts"
@@ -70,6 +69,17 @@ export async function reclaim(
   }
 }
 
+const EMPTYING_TRIES_MAX = 50
+
+/** Writes the log into the file and leaves nothing in it, unless others read or write all the time. */
+export async function emptyLog(db: Queries): Promise<void> {
+  // The first figure says whether others were in the way.
+  for (let tries = 1; (await pragma(db, "wal_checkpoint(TRUNCATE)")) !== 0; tries += 1) {
+    if (tries === EMPTYING_TRIES_MAX) return
+    await pause(PAUSE_MS)
+  }
+}
+
 function takeStep(database: SqliteDatabase, pages: number): Promise<number> {
   return database.exclusively((connection) => {
     const startedMs = performance.now()
@@ -104,7 +114,7 @@ export async function shrinkWhole(
   path: string,
   { wayOut, freeAt = freeBytesAt }: { wayOut: WayOut; freeAt?: (folder: string) => number },
 ): Promise<Shrunk> {
-  const bytesBefore = statSync(path).size
+  const bytesBefore = databaseBytes(path)
   const folder = dirname(path)
   const [needed, free] = [2 * bytesBefore, freeAt(folder)]
   if (free < needed)
@@ -128,5 +138,5 @@ export async function shrinkWhole(
   } finally {
     await database.close()
   }
-  return { bytesBefore, bytesAfter: statSync(path).size }
+  return { bytesBefore, bytesAfter: databaseBytes(path) }
 }

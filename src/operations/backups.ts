@@ -1,9 +1,11 @@
 /** What the daily backups still hold of what is deleted, and how it goes from them too. */
 
 import { DAILY_BACKUPS_KEPT } from "../config/limits.ts"
-import { listDailyBackups, makeDailyBackup } from "../db/daily-backups.ts"
+import { listDailyBackups, listKeptCopies, makeDailyBackup } from "../db/daily-backups.ts"
+import { emptyLog } from "../db/reclaim.ts"
 import { AppError } from "../errors.ts"
 import { ownCommand } from "../runtime/own-command.ts"
+import { posixWord } from "../runtime/shell-quoting.ts"
 import type { App } from "./app.ts"
 
 /** Returns a sentence on the daily backups that hold what was just deleted; null where there are none. */
@@ -13,12 +15,22 @@ export function heldByBackups({ config }: Pick<App, "config">): string | null {
   return `The daily backups hold it until ${DAILY_BACKUPS_KEPT} newer ones are made, ${DAILY_BACKUPS_KEPT} days of work at most; --purge on the command line drops it from them too.`
 }
 
+/** Returns a sentence on the other copies beside the database, which may hold what was just deleted; null where there are none. */
+export function heldByKeptCopies({ config }: Pick<App, "config">): string | null {
+  const kept = listKeptCopies(config.databasePath)
+  if (kept.length === 0) return null
+  const names = kept.map((path) => posixWord(path)).join(", ")
+  return `Copies that were kept before an upgrade or a restore may hold it too, and are yours to remove: ${names}`
+}
+
 /**
- * Makes a new daily backup, of the database as it is now, and removes all earlier ones, with all that they held. Fails
- * with `unavailable`, and removes none, when there is no room for the new one.
+ * Makes a new daily backup, of the database as it is now, and removes all earlier ones, with all that they held, where
+ * there are any; empties the log, where what is deleted stands until it is overwritten. Fails with `unavailable`, and
+ * removes no backup, when there is no room for the new one.
  */
-export function purgeBackups({ config, now }: Pick<App, "config" | "now">): void {
+export async function purgeBackups({ config, db, now }: Pick<App, "config" | "db" | "now">): Promise<void> {
   const { databasePath } = config
+  await emptyLog(db)
   if (listDailyBackups(databasePath).length === 0) return
   try {
     const made = makeDailyBackup(databasePath, { nowMs: now(), kept: 1, hint: "See `status`." })
@@ -29,7 +41,7 @@ export function purgeBackups({ config, now }: Pick<App, "config" | "now">): void
       "unavailable",
       `it is deleted, but the daily backups still hold it: ${error.message}`,
       {
-        hint: `${error.hint ?? ""} Then run the command with --purge again, or remove the files that \`${ownCommand()} restore\` lists.`,
+        hint: `${error.hint ?? ""} Or remove the files that \`${ownCommand()} restore\` lists.`,
       },
     )
   }

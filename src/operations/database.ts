@@ -3,7 +3,7 @@
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { type Config, readConfig } from "../config/config.ts"
-import { listDailyBackups } from "../db/daily-backups.ts"
+import { backupsFolder, listDailyBackups, listKeptCopies } from "../db/daily-backups.ts"
 import type { Database } from "../db/database.ts"
 import { prepareSchema, requireUsable } from "../db/migrate.ts"
 import { MIGRATIONS, SCHEMA_VERSION } from "../db/migrations.ts"
@@ -27,7 +27,12 @@ const FILES_BESIDE = [".key", ".listener.json", ".hook.curl"]
 export function privatePaths({ databasePath, dataFolder }: Config): string[] {
   const base = databasePath.replace(/\.db$/, "")
   const database = ["", "-wal", "-shm"].map((suffix) => `${databasePath}${suffix}`)
-  return [dataFolder, ...database, ...FILES_BESIDE.map((suffix) => `${base}${suffix}`)]
+  const copies = [
+    backupsFolder(databasePath),
+    ...listDailyBackups(databasePath).map((one) => one.path),
+    ...listKeptCopies(databasePath),
+  ]
+  return [dataFolder, ...database, ...FILES_BESIDE.map((suffix) => `${base}${suffix}`), ...copies]
 }
 
 /** Returns the places where others than the user could put something else into the place of what we read. */

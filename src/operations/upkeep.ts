@@ -5,7 +5,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process"
 import { IDLE_MS_MIN } from "../config/limits.ts"
-import { isBackupDue, lastChangeMs, makeDailyBackup } from "../db/daily-backups.ts"
+import { isBackupDue, isRecent, lastChangeMs, makeDailyBackup } from "../db/daily-backups.ts"
 import { isReclaimWanted, reclaim } from "../db/reclaim.ts"
 import { ownCommand } from "../runtime/own-command.ts"
 import { packageFile } from "../runtime/package-root.ts"
@@ -14,13 +14,12 @@ import type { App } from "./app.ts"
 /** Servers that are started to be probed live for a moment, and are not to begin anything. */
 const FIRST_LOOK_MS = 30_000
 const POLL_INTERVAL_MS = 60_000
+/** Looks that find others writing, before the work is begun all the same: an hour of them. */
+const BUSY_LOOKS_MAX = 60
 
-/** Whether there is something to do now: nothing is done while others write. */
-export async function isUpkeepWanted({ db, config, now }: App): Promise<boolean> {
-  const { databasePath } = config
-  const nowMs = now()
-  if (nowMs - lastChangeMs(databasePath) < IDLE_MS_MIN) return false
-  return isBackupDue(databasePath, nowMs) || (await isReclaimWanted(db))
+/** Whether there is something to do. */
+export async function isUpkeepDue({ db, config, now }: Pick<App, "db" | "config" | "now">): Promise<boolean> {
+  return isBackupDue(config.databasePath, now()) || (await isReclaimWanted(db))
 }
 
 /** Does all upkeep that is due. Fails with `unavailable` when a backup cannot be made, after all else is done. */
@@ -39,18 +38,36 @@ export function backupHint(): string {
   return `Bring back an earlier state: \`${ownCommand()} restore\` lists the backups.`
 }
 
-/** Starts looking for upkeep to do; a process that is at it when this is closed ends, which loses nothing. */
-export function startUpkeepWatch(app: App): { close(): Promise<void> } {
+interface WatchOptions {
+  /** Starts the process that does the work. */
+  start?: (databasePath: string) => ChildProcess
+  firstLookMs?: number
+}
+
+/**
+ * Starts looking for upkeep to do, which waits until nobody has written for a moment, but no longer than an hour; a
+ * process that is at it when this is closed ends, which loses nothing.
+ */
+export function startUpkeepWatch(
+  app: Pick<App, "db" | "config" | "now" | "log">,
+  { start = startUpkeep, firstLookMs = FIRST_LOOK_MS }: WatchOptions = {},
+): { close(): Promise<void> } {
+  const { databasePath } = app.config
   let isClosed = false
   let child: ChildProcess | undefined
   let timer: NodeJS.Timeout | undefined
+  let busyLooks = 0
   const later = (ms: number) => {
     if (!isClosed) timer = setTimeout(() => void look().finally(() => later(POLL_INTERVAL_MS)), ms).unref()
   }
   const look = async () => {
     try {
-      if (child !== undefined || !(await isUpkeepWanted(app)) || isClosed) return
-      child = startUpkeep(app.config.databasePath)
+      if (child !== undefined || !(await isUpkeepDue(app)) || isClosed) return
+      const isBusy = isRecent(lastChangeMs(databasePath), IDLE_MS_MIN, app.now())
+      busyLooks = isBusy ? busyLooks + 1 : 0
+      if (isBusy && busyLooks <= BUSY_LOOKS_MAX) return
+      busyLooks = 0
+      child = start(databasePath)
       const isGone = () => {
         child = undefined
       }
@@ -63,7 +80,7 @@ export function startUpkeepWatch(app: App): { close(): Promise<void> } {
       if (!isClosed) app.log.warn("the upkeep of the database failed", { error })
     }
   }
-  later(FIRST_LOOK_MS)
+  later(firstLookMs)
   return {
     async close() {
       isClosed = true

@@ -300,6 +300,23 @@ describe("the daily backups", () => {
   })
 })
 
+test("--purge leaves nothing of it in the log of a running server, and names the copies that it leaves alone", async () => {
+  const where = presentWorld()
+  await server(where, "one")
+  const { id } = await runJson<{ id: string }>(() =>
+    addMemoryCommand(configIn(where), ["the fourth secret"], { json: true }),
+  )
+  const log = `${where.databasePath}-wal`
+  expect(readFileSync(log).includes("the fourth secret")).toBe(true)
+  const before = `${where.databasePath}.v1.backup`
+  writeFileSync(before, "")
+  const { out } = await run(() => forgetMemoryCommand(configIn(where), id, { purge: true }))
+  expect(out).toContain(`yours to remove: ${before}`)
+  expect(out).not.toContain("daily backups")
+  for (const file of [log, where.databasePath])
+    expect(readFileSync(file).includes("fourth secret")).toBe(false)
+})
+
 describe("doctor --shrink", () => {
   test("makes the file smaller, and refuses while servers use it", async () => {
     const where = await worldOf("BlueLake")

@@ -7,6 +7,7 @@ import { openAppAlone } from "../../src/app.ts"
 import { doctorCommand, examine } from "../../src/commands/doctor.ts"
 import type { Finding } from "../../src/commands/doctor-database.ts"
 import { type Config, readConfig } from "../../src/config/config.ts"
+import { backupsFolder, dailyBackupPath, makeDailyBackup } from "../../src/db/daily-backups.ts"
 import { listenerPaths } from "../../src/http/listener-files.ts"
 import { CLIENTS, clientNamed } from "../../src/install/catalogue.ts"
 import { findForeignEntries } from "../../src/install/check.ts"
@@ -77,11 +78,18 @@ describe("permissions", () => {
       chmodSync(sound.machine.dataFolder, 0o755)
       sound.machine.write(config.userConfigPath, "{}")
       chmodSync(config.userConfigPath, 0o666)
+      makeDailyBackup(config.databasePath, { nowMs: 0, hint: "" })
+      chmodSync(backupsFolder(config.databasePath), 0o755)
+      chmodSync(dailyBackupPath(config.databasePath, 0), 0o640)
+      sound.machine.write(`${config.databasePath}.v1.backup`, "")
+      chmodSync(`${config.databasePath}.v1.backup`, 0o604)
     })
     const about = findings.filter((finding) => finding.about === "permissions")
+    const path = config?.databasePath ?? ""
+    const paths = [path, backupsFolder(path), dailyBackupPath(path, 0), `${path}.v1.backup`]
     expect(about.map(({ state, advice }) => [state, advice])).toEqual([
       ["problem", `Run: chmod go= ${config?.dataFolder}`],
-      ["problem", `Run: chmod go= ${config?.databasePath}`],
+      ...paths.map((path) => ["problem", `Run: chmod go= ${path}`]),
       ["problem", `Run: chmod go-w ${config?.userConfigPath}`],
     ])
   })

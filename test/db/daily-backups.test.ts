@@ -110,6 +110,20 @@ describe("a daily backup", () => {
     expect(timesOf(path)).toEqual([3, 2, 1].map((day) => START_MS + day * DAY_MS))
   })
 
+  test("is the newest also where earlier ones bear later times, and those go first in their turn", async () => {
+    const path = await databaseFile()
+    for (const day of [300, 301]) backUp(path, START_MS + day * DAY_MS)
+    const [wrong] = listDailyBackups(path)
+    writeFileSync(wrong?.path ?? "", "the later one of the wrong clock")
+    const made = backUp(path, START_MS)
+    expect(timesOf(path)).toEqual([0, 1, 2].map((seconds) => START_MS - seconds * 1_000))
+    const [newest, second] = listDailyBackups(path)
+    expect(newest?.path).toBe(made?.path)
+    expect(readFileSync(second?.path ?? "", "utf8")).toBe("the later one of the wrong clock")
+    backUp(path, START_MS + DAY_MS)
+    expect(timesOf(path)).toEqual([START_MS + DAY_MS, START_MS, START_MS - 1_000])
+  })
+
   test("clears away what a copy that was broken off has left, and no other file", async () => {
     const path = await databaseFile()
     backUp(path, START_MS)

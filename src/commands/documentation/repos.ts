@@ -256,7 +256,7 @@ export function removeRepositoryCommand(
     const kept = await besidesDocumentation(app, repository)
     const { isConnected, isCloneDeleted, isRemoved } = await removeWithProgress(app, repository, options)
     // What is not removed yet would be in the new backup.
-    const held = isRemoved ? afterDeletion(app, options) : heldByBackups(app)
+    const held = isRemoved ? await afterDeletion(app, options) : heldByBackups(app)
     const json = {
       id: repository.id,
       name: repository.name,
@@ -278,7 +278,7 @@ export function removeRepositoryCommand(
         isConnected
           ? `  Kept: ${keptText(kept)}. It stays connected for them, with id ${repository.id}.`
           : dim("  Nothing else belonged to it, so it is not connected any more."),
-        held === null ? null : dim(`  ${held}`),
+        held === null ? null : dim(held.replace(/^/gm, "  ")),
       ),
     )
   })

@@ -148,7 +148,7 @@ export function pruneMemoriesCommand(config: Config, options: PruneOptions): Pro
   return withMemories(config, options, async (context) => {
     const outcome = await pruneMemories(context, asked)
     const isDeleted = !isDryRun && (outcome.memories_pruned > 0 || options.purge === true)
-    const held = isDeleted ? afterDeletion(context.app, options) : null
+    const held = isDeleted ? await afterDeletion(context.app, options) : null
     printResult(options, { ...outcome, ...(isDryRun ? {} : { held_by_backups: held !== null }) }, () => {
       const pruned = outcome.memories_pruned
       const kind = sector === undefined ? "" : `${sector} `

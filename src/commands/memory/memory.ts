@@ -180,7 +180,7 @@ interface ForgetOptions extends MemoryOptions {
 export function forgetMemoryCommand(config: Config, id: string, options: ForgetOptions): Promise<void> {
   return withMemories(config, options, async (context) => {
     const memory = await deleteMemory(context, await requireMemoryId(context, id))
-    const held = afterDeletion(context.app, options)
+    const held = await afterDeletion(context.app, options)
     printResult(options, { id: memory.id, deleted: true, held_by_backups: held !== null }, () =>
       lines(
         `${green("✓")} Forgot ${bold(memory.id)} for good:`,

@@ -17,7 +17,7 @@ import {
   type StoredModel,
   verifyModel,
 } from "../../embed/models/store.ts"
-import { AppError, invalid } from "../../errors.ts"
+import { AppError, invalid, megabytes } from "../../errors.ts"
 import { ASKS, admit } from "../../operations/admission.ts"
 import type { App } from "../../operations/app.ts"
 import { commandCall } from "../../operations/caller.ts"
@@ -25,7 +25,7 @@ import { type ModelState, modelState, useModel } from "../../operations/embeddin
 import { lines } from "../../operations/markdown.ts"
 import { ownCommand } from "../../runtime/own-command.ts"
 import { bold, dim, green, type OutputOptions, printResult, table } from "../output.ts"
-import { byteFigure, createProgress, untilInterrupted } from "../progress.ts"
+import { createProgress, untilInterrupted } from "../progress.ts"
 import { withApp } from "../with-app.ts"
 import { followModel, progressJson, progressText } from "./model-follow.ts"
 
@@ -61,7 +61,7 @@ export function listModelsCommand(config: Config, options: OutputOptions): Promi
         visibleLine(row.id),
         stateText(row, state),
         row.dimensions === null ? "" : String(row.dimensions),
-        row.bytes === null ? "" : byteFigure(row.bytes),
+        row.bytes === null ? "" : megabytes(row.bytes),
         visibleLine(row.from ?? ""),
       ])
       return lines(
@@ -253,14 +253,14 @@ async function importFrom(config: Config, folder: string, name: string | undefin
 
 /** Shows a bar for the files that come in, one after the other, and says of a large one how large it is. */
 function fileProgress(label: string): { onProgress(progress: ModelProgress): void; end(): void } {
-  const progress = createProgress(label, byteFigure)
+  const progress = createProgress(label, megabytes)
   const said = new Set<string>()
   return {
     onProgress({ file, bytes, bytesTotal }) {
       if (bytesTotal !== null && bytesTotal >= WORTH_SAYING_BYTES && !said.has(file)) {
         said.add(file)
         progress.end()
-        say(`${file}: ${byteFigure(bytesTotal)}`)
+        say(`${file}: ${megabytes(bytesTotal)}`)
       }
       progress.show(bytes, bytesTotal)
     },
@@ -287,7 +287,7 @@ export function importModelCommand(
     const json = { id: manifest.id, name: modelName(manifest), bytes: sizeOf(manifest) }
     printResult(options, json, () =>
       lines(
-        `${green("✓")} Imported ${bold(manifest.id)} ${dim(`(${byteFigure(json.bytes)})`)}`,
+        `${green("✓")} Imported ${bold(manifest.id)} ${dim(`(${megabytes(json.bytes)})`)}`,
         dim(`  Hand over to it: ${ownCommand()} model use ${manifest.id}`),
       ),
     )

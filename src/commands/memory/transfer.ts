@@ -8,7 +8,7 @@ import { finished } from "node:stream/promises"
 import type { Config } from "../../config/config.ts"
 import { IMPORT_LINES_SHOWN_MAX } from "../../config/limits.ts"
 import { visibleLine } from "../../domain/foreign-text/visible.ts"
-import { AppError, invalid } from "../../errors.ts"
+import { AppError, invalid, megabytes } from "../../errors.ts"
 import { checkInput } from "../../operations/input.ts"
 import { count, lines } from "../../operations/markdown.ts"
 import { filterInput } from "../../operations/memory/inputs.ts"
@@ -22,7 +22,7 @@ import {
 import type { TenantContext } from "../../operations/operation.ts"
 import { ownCommand } from "../../runtime/own-command.ts"
 import { bold, dim, green, print, printResult } from "../output.ts"
-import { byteFigure, createProgress, untilInterrupted } from "../progress.ts"
+import { createProgress, untilInterrupted } from "../progress.ts"
 import { STDIN } from "../typed-text.ts"
 import { type MemoryOptions, withMemories } from "./context.ts"
 
@@ -130,7 +130,7 @@ export function importMemoriesCommand(
 ): Promise<void> {
   return withMemories(config, options, async (context) => {
     const { stream, bytes } = sourceOf(config, file)
-    const progress = createProgress(options.dryRun === true ? "Checking" : "Importing", byteFigure)
+    const progress = createProgress(options.dryRun === true ? "Checking" : "Importing", megabytes)
     const outcome = await untilInterrupted(async (signal) => {
       try {
         return await importMemories(context, addAbortSignal(signal, stream), {

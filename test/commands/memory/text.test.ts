@@ -2,13 +2,13 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { columnsOf, wrapped } from "../../../src/commands/columns.ts"
 import {
-  byteFigure,
   createProgress,
   progressLine,
   type Screen,
   untilInterrupted,
 } from "../../../src/commands/progress.ts"
 import { visible } from "../../../src/domain/foreign-text/visible.ts"
+import { megabytes } from "../../../src/errors.ts"
 
 const text = fc.string({
   unit: fc.constantFrom("a", "bc ", " ", "\n", "\t", "漢", "é", "e\u0301", "😀", "-", "\u001b[31m", "\r\n"),
@@ -79,18 +79,19 @@ test("a line of progress says how far the work is, in words where the end is not
   expect(progressLine("Importing", 0, 4, String)).toBe(`Importing [${".".repeat(24)}]   0 %  0 of 4`)
   expect(progressLine("Importing", 4, 4, String)).toBe(`Importing [${"#".repeat(24)}] 100 %  4 of 4`)
   expect(progressLine("Importing", 9, 4, String)).toContain("100 %")
-  expect(progressLine("Importing", 1_500, null, byteFigure)).toBe("Importing  1.5 kB")
+  expect(progressLine("Importing", 1_500_000, null, megabytes)).toBe("Importing  1.5 MB")
 })
 
 test.each([
-  [0, "0 B"],
-  [999, "999 B"],
-  [1_000, "1.0 kB"],
+  [0, "0.0 MB"],
+  [49_999, "under 0.1 MB"],
+  [50_000, "0.1 MB"],
   [1_500_000, "1.5 MB"],
-  [23_000_000_000, "23.0 GB"],
-  [5_000_000_000_000, "5000.0 GB"],
+  [9_900_000, "9.9 MB"],
+  [10_000_000, "10 MB"],
+  [23_000_000_000, "23000 MB"],
 ])("%d bytes read as %s", (bytes, figure) => {
-  expect(byteFigure(bytes)).toBe(figure)
+  expect(megabytes(bytes)).toBe(figure)
 })
 
 test("Ctrl+C asks the work to stop, and a second one is not caught", async () => {
