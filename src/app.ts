@@ -49,7 +49,7 @@ export interface AppOptions {
 export async function openApp(config: Config, options: AppOptions = {}): Promise<Call> {
   const app = await openAppAlone(config, options)
   try {
-    await removeDeadProcesses(app.db, app.markOf)
+    await removeDeadProcesses(app)
     const session = processSession(app)
     const processId = await registerProcess(app, session, app.client().anchors)
     const { workingFolder: folder } = config

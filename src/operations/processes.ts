@@ -1,8 +1,7 @@
 /** Keeps the table of live server processes true. */
 
-import type { Database } from "../db/database.ts"
 import { DAY_MS } from "../domain/time-units.ts"
-import { isSameProcess } from "../runtime/process-identity.ts"
+import { isOfSameNamespace, isSameProcess, seesMachine } from "../runtime/process-identity.ts"
 import { putAnchors, removeOldSessionNotes } from "../store/coordination/sessions.ts"
 import { insertProcess, listProcesses, removeProcess } from "../store/processes.ts"
 import type { App } from "./app.ts"
@@ -43,17 +42,24 @@ export async function livingSessions(app: App): Promise<Set<string>> {
   return new Set((await listLiving(app)).map(({ session }) => session))
 }
 
-async function listLiving({ db, markOf }: App) {
-  const listed = await listProcesses(db)
-  return listed.filter(({ pid, identityMark }) => isSameProcess(markOf(pid), identityMark))
+async function listLiving(app: Sight & Pick<App, "db">) {
+  return (await listProcesses(app.db)).filter((process) => !hasEnded(app, process))
 }
 
 /** Removes the processes that have died without leaving. */
-export async function removeDeadProcesses(
-  db: Database,
-  markOf: (pid: number) => string | undefined,
-): Promise<void> {
-  for (const process of await listProcesses(db)) {
-    if (!isSameProcess(markOf(process.pid), process.identityMark)) await removeProcess(db, process.id)
-  }
+export async function removeDeadProcesses(app: Sight & Pick<App, "db">): Promise<void> {
+  for (const process of await listProcesses(app.db))
+    if (hasEnded(app, process)) await removeProcess(app.db, process.id)
+}
+
+/** What tells of processes, and from where they are looked at. */
+type Sight = Pick<App, "markOf" | "processMark">
+
+/** Within a sandbox nothing is seen of what runs outside, and nothing may be said of it. */
+function hasEnded(
+  { markOf, processMark }: Sight,
+  { pid, identityMark }: { pid: number; identityMark: string },
+): boolean {
+  const isInSight = seesMachine(processMark) || isOfSameNamespace(identityMark, processMark)
+  return isInSight && !isSameProcess(markOf(pid), identityMark)
 }

@@ -6,7 +6,7 @@
 
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
-import { PS_ENVIRONMENT } from "./process-identity.ts"
+import { PS_ENVIRONMENT, readLinuxProcess } from "./process-identity.ts"
 
 const DEPTH_MAX = 32
 const PS_TIMEOUT_MS = 1_000
@@ -81,7 +81,7 @@ function wordsOf(command: string): string[] {
 }
 
 function processFinder(): (pid: number) => Process | undefined {
-  if (process.platform === "linux") return readLinuxProcess
+  if (process.platform === "linux") return findLinuxProcess
   if (process.platform === "win32") return () => undefined
   let table: Map<number, Process> | undefined
   return (pid) => {
@@ -90,14 +90,10 @@ function processFinder(): (pid: number) => Process | undefined {
   }
 }
 
-/** See proc(5): the fields of stat after the program's name, which stands in brackets and may hold anything. */
-function readLinuxProcess(pid: number): Process | undefined {
+function findLinuxProcess(pid: number): Process | undefined {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()
-    const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")
-    return { parentPid: Number(fields[1]), mark: `${boot}:${fields[19]}`, command }
+    const { parentPid, mark } = readLinuxProcess(pid)
+    return { parentPid, mark, command: readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0") }
   } catch {
     // It has ended, or may not be read.
     return undefined

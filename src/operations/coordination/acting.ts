@@ -37,7 +37,7 @@ export async function requireOwnAgent(
   await takeBack(app, ownNames)
   const current = await requireStored(app.db, agent.id)
   if (mayActAs(app, current, ownNames)) return current
-  await removeDeadProcesses(app.db, app.markOf)
+  await removeDeadProcesses(app)
   const nowMs = app.now()
   const isHeld = await isHeldByOthers(app.db, current, ownNames, nowMs)
   const own = (await listOwnAgents(app.db, ownNames)).filter((one) => one.projectId === current.projectId)
@@ -80,7 +80,7 @@ export async function noteTakenUp(
 export async function takeBack(app: App, ownNames: readonly string[]): Promise<void> {
   for (const session of ownNames) {
     for (const { agentId, takenUpAtMs } of await listTakenUp(app.db, session)) {
-      await removeDeadProcesses(app.db, app.markOf)
+      await removeDeadProcesses(app)
       const { projectId } = await requireStored(app.db, agentId)
       await app.db.transaction(`project:${projectId}`, async (tx) => {
         const agent = await requireStored(tx, agentId)

@@ -109,7 +109,7 @@ export async function register(
   const repository = await namedRepository(context, identity.repository_id)
   const seenAt = await workTreeOf(context, repository)
   const key = await canonicalProjectKey(identity.project_key)
-  await removeDeadProcesses(app.db, app.markOf)
+  await removeDeadProcesses(app)
   await takeBack(app, await sessionNames(app.db, session))
   return inTransaction(context, `project:${key}`, async (tx, dated) => {
     const { nowMs } = dated

@@ -4,13 +4,12 @@
  */
 
 import { DEAD_SESSION_GRACE_MS } from "../../config/limits.ts"
-import { isSameProcess } from "../../runtime/process-identity.ts"
+import { isOfSameNamespace, isSameProcess } from "../../runtime/process-identity.ts"
 import { listAgentsOfSession } from "../../store/coordination/agents.ts"
 import { listHoldingSessions } from "../../store/coordination/reservations.ts"
 import { listAnchors, noteDeath, removeDeath } from "../../store/coordination/sessions.ts"
-import { isSessionListed } from "../../store/processes.ts"
 import type { App } from "../app.ts"
-import { removeDeadProcesses } from "../processes.ts"
+import { livingSessions, removeDeadProcesses } from "../processes.ts"
 import { releaseAllOf } from "./reservations.ts"
 import { sessionNames } from "./sessions.ts"
 
@@ -19,20 +18,28 @@ const LOOK_INTERVAL_MS = 30_000
 
 const PROCESS_ANCHOR = /^process:(\d+):(.*)$/
 
+interface Wanted {
+  withoutGrace?: boolean
+  /** Only these are looked at; all by default. */
+  sessions?: ReadonlySet<string>
+}
+
 /**
  * Notes which sessions that hold files have died since the last look and which have come back, and releases what was
  * held by those that have been dead for the grace, or with `withoutGrace` by all that are dead. Returns how many
- * reservations were released, and whether anything changed.
+ * reservations were released, and whether anything changed; where nothing has, nothing is written.
  */
 export async function tendDeadSessions(
   app: App,
-  { withoutGrace = false } = {},
+  { withoutGrace = false, sessions }: Wanted = {},
 ): Promise<{ released: number; hasChanged: boolean }> {
-  await removeDeadProcesses(app.db, app.markOf)
+  const sight = { ...app, markOf: remembered(app.markOf) }
+  const living = await livingSessions(sight)
   let released = 0
   let hasChanged = false
   for (const { session, diedAtMs } of await listHoldingSessions(app.db, app.now())) {
-    const isDead = await hasDied(app, session)
+    if (sessions !== undefined && !sessions.has(session)) continue
+    const isDead = await hasDied(sight, session, living)
     if (isDead !== (diedAtMs !== null)) {
       hasChanged = true
       await app.db.transaction("sessions", (tx) =>
@@ -48,11 +55,21 @@ export async function tendDeadSessions(
   return { released, hasChanged: hasChanged || released > 0 }
 }
 
+/** Many sessions run below the same process, and some systems start a program to tell of one. */
+function remembered(markOf: App["markOf"]): App["markOf"] {
+  const known = new Map<number, string | undefined>()
+  return (pid) => {
+    if (!known.has(pid)) known.set(pid, markOf(pid))
+    return known.get(pid)
+  }
+}
+
 /** Looks for dead sessions now and then, in the process that listens. */
 export function startDeadSessionWatch(app: App): { close(): Promise<void> } {
   let looking = Promise.resolve()
   const look = async () => {
     try {
+      await removeDeadProcesses(app)
       await tendDeadSessions(app)
     } catch (error) {
       app.log.warn("dead sessions could not be looked for", { error })
@@ -71,13 +88,13 @@ export function startDeadSessionWatch(app: App): { close(): Promise<void> } {
 
 /**
  * Whether a session is known to have died: no server speaks for it under any of its names, and of the processes that it
- * was seen under none lives. Where nothing was seen, as of people, of calls over HTTP and on Windows, it lives until
- * its reservations run out.
+ * was seen under none lives. Where nothing was seen, as of people, of calls over HTTP and on Windows, or only from
+ * within a container or a sandbox that is not this one, it lives until its reservations run out.
  */
-async function hasDied(app: App, session: string): Promise<boolean> {
+async function hasDied(app: App, session: string, living: ReadonlySet<string>): Promise<boolean> {
   let wasSeen = false
   for (const name of await sessionNames(app.db, session)) {
-    if (await isSessionListed(app.db, name)) return false
+    if (living.has(name)) return false
     for (const anchor of [name, ...(await listAnchors(app.db, name))]) {
       const [, pid, mark] = PROCESS_ANCHOR.exec(anchor) ?? []
       if (pid === undefined || mark === undefined) {
@@ -85,6 +102,7 @@ async function hasDied(app: App, session: string): Promise<boolean> {
         if (anchor === name || /^session:(?!http:)/.test(anchor)) continue
         return false
       }
+      if (!isOfSameNamespace(mark, app.processMark)) return false
       if (isSameProcess(app.markOf(Number(pid)), mark)) return false
       wasSeen = true
     }

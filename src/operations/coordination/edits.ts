@@ -193,7 +193,7 @@ async function claimFiles(
   // What is seen to be in the way needs no lock, which another process may hold for too long.
   let seen = await findClaimConflicts(app.db, present, claims, app.now(), { known })
   // Whoever stands in the way may have died, which nobody may have noticed where none listens.
-  if (seen.length > 0 && (await tendDeadSessions(app)).hasChanged) {
+  if (seen.length > 0 && (await tendHolders(app, seen)).hasChanged) {
     known.clear()
     seen = await findClaimConflicts(app.db, present, claims, app.now(), { known })
   }
@@ -213,6 +213,11 @@ async function claimFiles(
   })
 }
 
+/** Looks at those alone that stand in the way: an edit waits, and the others are looked at by whoever listens. */
+async function tendHolders(app: App, conflicts: readonly ClaimConflict[]) {
+  return tendDeadSessions(app, { sessions: new Set(await sessionsOf(app, conflicts)) })
+}
+
 /** An agent's last activity is written at most this often by edits that change nothing else. */
 const ACTIVITY_STEP_MS = 30_000
 
@@ -222,11 +227,16 @@ async function touch(app: App, { agent }: Claimant, rootPath: string, nowMs: num
 }
 
 async function isAnyServers(app: App, conflicts: readonly ClaimConflict[]): Promise<boolean> {
-  for (const { reservation } of conflicts) {
-    const agent = await findAgentById(app.db, reservation.agentId)
-    if (agent?.session?.startsWith("process:") === true) return true
+  return (await sessionsOf(app, conflicts)).some((session) => session.startsWith("process:"))
+}
+
+async function sessionsOf(app: App, conflicts: readonly ClaimConflict[]): Promise<string[]> {
+  const sessions: string[] = []
+  for (const agentId of new Set(conflicts.map(({ reservation }) => reservation.agentId))) {
+    const session = (await findAgentById(app.db, agentId))?.session
+    if (session !== undefined && session !== null) sessions.push(session)
   }
-  return false
+  return sessions
 }
 
 /** Returns what there is to say of each file that the session was not told of before. */

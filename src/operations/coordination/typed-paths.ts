@@ -259,7 +259,7 @@ interface Cleaned {
 /** Closes what has run out, forgets server processes that have died, and sees to what dead sessions hold. */
 export async function cleanUp(app: App, options: { withoutGrace?: boolean } = {}): Promise<Cleaned> {
   const before = await listProcesses(app.db)
-  await removeDeadProcesses(app.db, app.markOf)
+  await removeDeadProcesses(app)
   const left = new Set((await listProcesses(app.db)).map(({ id }) => id))
   const expired = await app.db.transaction("reservations", (tx) => endExpiredReservations(tx, app.now()))
   const { released } = await tendDeadSessions(app, options)

@@ -3,7 +3,9 @@
 import { describe, expect, onTestFinished, test } from "vitest"
 import type { App } from "../../../src/operations/app.ts"
 import { tendDeadSessions } from "../../../src/operations/coordination/dead-sessions.ts"
+import { livingSessions, removeDeadProcesses } from "../../../src/operations/processes.ts"
 import { listReservationsIn } from "../../../src/store/coordination/reservations.ts"
+import { insertProcess, listProcesses } from "../../../src/store/processes.ts"
 import { ALLOWED, clientProcess, edit, serverBelow } from "../../support/hook.ts"
 import { type Session, World } from "../../support/world.ts"
 
@@ -88,6 +90,18 @@ describe("a session that only the hook knows", () => {
     expect(await edit(made, later, "package-lock.json", { session: "c" })).toEqual(ALLOWED)
   })
 
+  onPosix("is looked at only where it stands in the way of the edit", async () => {
+    const made = world()
+    const { app } = await made.session()
+    const { pid } = await clientProcess("codex")
+    await edit(made, app, "src/a.ts", { client: "codex", parentPid: pid, session: "dead" })
+    const later = without(app, pid)
+    await edit(made, app, "package-lock.json", { session: "living" })
+    expect((await edit(made, later, "package-lock.json", { session: "c" })).exitCode).toBe(2)
+    const diedAtMs = (await held(made, { app } as Session)).map((one) => one.diedAtMs)
+    expect(diedAtMs).toEqual([null, null])
+  })
+
   onPosix("is dead when its client was killed", async () => {
     const made = world()
     const other = await made.session()
@@ -146,6 +160,29 @@ describe("a session with a server", () => {
     await reserveAs(server, "Ada")
     await server.close()
     expect(await tendDeadSessions(other.app, { withoutGrace: true })).toEqual(NONE)
+  })
+
+  test("is not known to have died where its container's processes are not seen, nor a machine's from a sandbox", async () => {
+    const made = world()
+    const other = await made.session()
+    const contained = await serverBelow(made, ["process:4000000:boot:12:pid:[4026532000]"], "contained")
+    await reserveAs(contained, "Ada")
+    await contained.close()
+    const seenFrom = (namespace: string) => ({ ...other.app, processMark: `boot:34${namespace}` })
+    expect(await tendDeadSessions(seenFrom(""), { withoutGrace: true })).toEqual(NONE)
+    expect(await tendDeadSessions(seenFrom(":pid:[4026532001]"), { withoutGrace: true })).toEqual(NONE)
+    expect(await tendDeadSessions(seenFrom(":pid:[4026532000]"))).toEqual(NOTED)
+  })
+
+  test("stays listed when a sandbox does not see its process", async () => {
+    const { app } = await world().session()
+    const process = { pid: 4_000_000, identityMark: "boot:12", session: "client:outside" }
+    await app.db.transaction("processes", (tx) => insertProcess(tx, process, 0))
+    const sandboxed = { ...app, processMark: "boot:34:pid:[4026532001]" }
+    await removeDeadProcesses(sandboxed)
+    expect(await livingSessions(sandboxed)).toContain("client:outside")
+    await removeDeadProcesses({ ...app, processMark: "boot:34" })
+    expect((await listProcesses(app.db)).map(({ session }) => session)).not.toContain("client:outside")
   })
 
   test("loses at once what it held when its grace is not asked for", async () => {

@@ -114,9 +114,9 @@ describe("a server process", () => {
   ])("lives although its mark could not be read %s", async (_, entered, current) => {
     const { app } = await world().session({ name: "a" })
     await insertProcess(app.db, { pid: process.pid, identityMark: entered, session: "client:b" }, 0)
-    await removeDeadProcesses(app.db, () => current)
+    await removeDeadProcesses({ ...app, markOf: () => current })
     expect(await isSessionListed(app.db, "client:b")).toBe(true)
-    await removeDeadProcesses(app.db, () => (entered === "1:2" ? "1:3" : undefined))
+    await removeDeadProcesses({ ...app, markOf: () => (entered === "1:2" ? "1:3" : undefined) })
     expect(await isSessionListed(app.db, "client:b")).toBe(false)
   })
 })
