@@ -23,7 +23,7 @@ import { type ActorOptions, actingFor } from "./reserve.ts"
 export interface InboxOptions extends ActorOptions {
   /** Only what is unread. */
   unread?: boolean
-  /** All of it, instead of the newest. */
+  /** The newest 1,000, instead of a page of them. */
   all?: boolean
   limit?: number
 }
@@ -47,13 +47,12 @@ export function inboxCommand(config: Config, options: InboxOptions): Promise<voi
       const isWide = new Set(letters.map(({ project }) => project.id)).size > 1
       const shown = { isWide, nowMs: context.nowMs, columns: terminalColumns() }
       const left = (unreadOnly ? unread : total) - letters.length
+      const more = `${ownCommand()} inbox ${unreadOnly ? "--unread " : ""}--all`
       const [{ message }] = letters as [(typeof letters)[number]]
       return lines(
         bold(`${count(total, "message")}, ${unread} unread`),
         ...letters.map((letter) => `\n${letterText(letter, shown)}`),
-        left > 0 && limit < LISTING_ROWS_MAX
-          ? dim(`\n${left} older: ${ownCommand()} inbox ${unreadOnly ? "--unread " : ""}--all`)
-          : null,
+        left > 0 ? dim(`\n${left} older${options.all === true ? " ones are not shown" : `: ${more}`}`) : null,
         dim(`\nRead one: ${ownCommand()} read ${message.id}`),
         dim(`Answer:   ${ownCommand()} reply ${message.id} "..."`),
       )

@@ -57,8 +57,8 @@ export function sendCommand(
     const repository = await repositoryAround(app, config.workingFolder)
     const addressees =
       name.toLowerCase() === EVERYBODY
-        ? await findEverybody(app, terminal, repository)
-        : [await findAddressee(app, terminal, repository, name)]
+        ? await findEverybody(context, terminal, repository)
+        : [await findAddressee(context, terminal, repository, name)]
     const names = nameList(addressees.map(({ agent }) => nameOf(agent)))
     await withText(words, `To ${names}`, async (written) => {
       const { subject, thread } = checkInput(

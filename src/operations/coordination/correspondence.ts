@@ -24,6 +24,7 @@ import { allProjects, listPresent, type Present, withPresence } from "./colleagu
 import { deliverWhereAccepted } from "./delivery.ts"
 import { namedProjectKey } from "./holder.ts"
 import { findOwnAgents, requireWriter, type Terminal } from "./identity.ts"
+import { permittedProjects } from "./mailbox.ts"
 
 /** The name that means everybody at work; no agent can have it. */
 export const EVERYBODY = "all"
@@ -56,9 +57,12 @@ export async function projectsAround(
   return repository && listProjectsOfRepository(app.db, repository.id)
 }
 
-/** Returns whom a name means, with whether it is at work. Fails with `not_found`, and with `refused` where it is not clear. */
+/**
+ * Returns whom a name means in the projects that the caller's key permits, with whether it is at work. Fails with
+ * `not_found`, and with `refused` where it is not clear.
+ */
 export async function findAddressee(
-  app: App,
+  context: CallContext,
   terminal: Terminal,
   repository: Repository | undefined,
   name: string,
@@ -68,10 +72,14 @@ export async function findAddressee(
       hint: "Write to the agent that they speak of.",
     })
   }
-  const around = (await projectsAround(app, terminal, repository)) ?? []
+  const { app } = context
+  const around = await permittedProjects(context, (await projectsAround(app, terminal, repository)) ?? [])
   const near = await agentsNamed(app, around, name)
   // A person is one in all projects, and may mean an agent of another one where no nearer one has the name.
-  const found = near.length > 0 ? near : await agentsNamed(app, await allProjects(app), name)
+  const found =
+    near.length > 0
+      ? near
+      : await agentsNamed(app, await permittedProjects(context, await allProjects(app)), name)
   const atWork = found.filter(({ presence }) => presence !== "gone")
   const [only, second] = atWork.length > 0 ? atWork : found
   if (only === undefined) throw await unknownName(app, around, name)
@@ -100,12 +108,13 @@ async function unknownName(app: App, projects: readonly Project[], name: string)
   })
 }
 
-/** Returns everybody else at work; fails with `invalid` where nothing tells in which project, and with `not_found`. */
+/** Returns everybody else at work where the caller's key permits it; fails with `invalid` where nothing tells in which project, and with `not_found`. */
 export async function findEverybody(
-  app: App,
+  context: CallContext,
   terminal: Terminal,
   repository: Repository | undefined,
 ): Promise<Present[]> {
+  const { app } = context
   const around = await projectsAround(app, terminal, repository)
   if (around === undefined) {
     throw invalid(
@@ -115,7 +124,7 @@ export async function findEverybody(
     )
   }
   const own = new Set((await findOwnAgents(app, terminal, repository)).map(({ id }) => id))
-  const present = await listPresent(app, around, { includesGone: false })
+  const present = await listPresent(app, await permittedProjects(context, around), { includesGone: false })
   const others = present.filter(({ agent }) => !own.has(agent.id))
   if (others.length > 0) return others
   throw new AppError("not_found", "nobody else is at work here, so nothing was sent", {
@@ -151,14 +160,31 @@ export async function dispatch(
   const done: Dispatch = { sent: [], refused: [] }
   for (const project of new Set(addressees.map((one) => one.project))) {
     const agents = addressees.filter((one) => one.project === project).map(({ agent }) => agent)
-    const inProject = await admitToProject(context, { id: project.id })
-    const sender = await requireWriter(context, terminal, project, await repositoryOf(context.app, agents))
+    let inProject: ActorContext | undefined
     for (let from = 0; from < agents.length; from += RECIPIENTS_MAX) {
       const batch = agents.slice(from, from + RECIPIENTS_MAX)
-      await sendBatch({ ...inProject, actor: sender }, batch, writing, done)
+      try {
+        inProject ??= await writerIn(context, terminal, project, agents)
+        await sendBatch(inProject, batch, writing, done)
+      } catch (error) {
+        // What was sent before stays sent, and has to be told together with what was not.
+        if (!(error instanceof AppError) || done.sent.length + done.refused.length === 0) throw error
+        for (const agent of batch) done.refused.push({ agent, project, reason: error.text })
+      }
     }
   }
   return done
+}
+
+async function writerIn(
+  context: CallContext,
+  terminal: Terminal,
+  project: Project,
+  agents: readonly Agent[],
+): Promise<ActorContext> {
+  const inProject = await admitToProject(context, { id: project.id })
+  const actor = await requireWriter(context, terminal, project, await repositoryOf(context.app, agents))
+  return { ...inProject, actor }
 }
 
 async function sendBatch(
@@ -168,28 +194,24 @@ async function sendBatch(
   done: Dispatch,
 ): Promise<void> {
   const { project, actor: sender } = context
-  const recipients = new Map(batch.map((agent) => [agent, "to" as const]))
-  const draft = { ...rest, sender, threadKey, recipients, parentId: null, attachments: [] }
-  try {
-    const outcome = await inTransaction(context, `project:${project.id}`, (tx, dated) =>
-      deliverWhereAccepted(tx, dated, draft),
-    )
-    const { delivered } = outcome
-    if (delivered !== undefined)
-      done.sent.push({
-        id: delivered.messageId,
-        threadKey: delivered.threadKey,
-        project,
-        sender,
-        recipients: outcome.recipients,
-      })
-    for (const { recipient, reason } of outcome.refusals)
-      done.refused.push({ agent: recipient, project, reason })
-  } catch (error) {
-    // What was sent before stays sent, and has to be told together with what was not.
-    if (!(error instanceof AppError) || done.sent.length === 0) throw error
-    for (const agent of batch) done.refused.push({ agent, project, reason: error.text })
+  const draft = {
+    ...rest,
+    sender,
+    threadKey,
+    recipients: new Map(batch.map((agent) => [agent, "to" as const])),
+    parentId: null,
+    attachments: [],
   }
+  const { delivered, recipients, refusals } = await inTransaction(
+    context,
+    `project:${project.id}`,
+    (tx, dated) => deliverWhereAccepted(tx, dated, draft),
+  )
+  if (delivered !== undefined) {
+    const { messageId: id, threadKey } = delivered
+    done.sent.push({ id, threadKey, project, sender, recipients })
+  }
+  for (const { recipient, reason } of refusals) done.refused.push({ agent: recipient, project, reason })
 }
 
 /** Returns the repository that the first of some agents works in: a writer who is new there joins it. */

@@ -3,7 +3,7 @@
 import { THREAD_MESSAGES_LIMIT_MAX } from "../../config/limits.ts"
 import { permitsProject } from "../../domain/api-key.ts"
 import { type Agent, isPerson } from "../../domain/coordination/agent.ts"
-import type { InboxMessage, Message } from "../../domain/coordination/message.ts"
+import type { InboxMessage, Message, Recipient } from "../../domain/coordination/message.ts"
 import type { Thread } from "../../domain/coordination/thread.ts"
 import type { Project } from "../../domain/project.ts"
 import { AppError, assert } from "../../errors.ts"
@@ -128,13 +128,24 @@ export async function contextOf(
   const hint = `\`${ownCommand()} inbox\` lists yours.`
   if (message === undefined) throw new AppError("not_found", `message ${id} was not found`, { hint })
   const thread = await findThread(db, message.projectId, message.threadKey)
-  for (const actor of agents) {
+  for (const actor of nearestFirst(agents, message, await listRecipients(db, id))) {
     if (thread === undefined || !(await isThreadMember(db, thread.id, actor.id))) continue
     return { ...(await admitToProject(context, { id: actor.projectId })), actor }
   }
   throw new AppError("refused", `message ${id} is not in your mail, and you take no part in its thread`, {
     hint,
   })
+}
+
+/** Orders several agents of one session: first those that a message is to, then who wrote it. */
+function nearestFirst(
+  agents: readonly Agent[],
+  { senderId }: Message,
+  recipients: readonly Recipient[],
+): readonly Agent[] {
+  const distance = (agent: Agent) =>
+    ownCopy(recipients, agent) !== undefined ? 0 : agent.id === senderId ? 1 : 2
+  return [...agents].sort((one, other) => distance(one) - distance(other))
 }
 
 async function requireStored({ db }: App, id: number): Promise<Agent> {
