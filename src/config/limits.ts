@@ -81,7 +81,14 @@ export const OVERRIDES_SHOWN_MAX = 100
 /** Of the messages around the one that is read at the command line. */
 export const THREAD_NEIGHBOURS_SHOWN_MAX = 6
 /** Of a message that was found, and of a message's attachments as JSON. */
-export const MESSAGE_EXCERPT_CHARS_MAX = 240
+export const MESSAGE_EXCERPT_CHARS_MAX = 120
+export const LATER_EXCERPT_CHARS_MAX = 50
+/** Of a message that waits when a session starts. */
+export const FIRST_LINE_CHARS_MAX = 120
+/** Who else is at work, what each holds, and which other projects there are, when a session starts. */
+export const AT_WORK_SHOWN_MAX = 10
+export const PATTERNS_HELD_SHOWN_MAX = 5
+export const OTHER_PROJECTS_SHOWN_MAX = 5
 export const ATTACHMENTS_SHOWN_CHARS_MAX = 2_000
 /** Of what one answer of the hook tells; clients may print it twice. */
 export const HOOK_CONFLICTS_SHOWN_MAX = 3
@@ -234,6 +241,8 @@ export const AGENT_ACTIVE_WINDOW_MS = 30 * 60_000
 /** What a session that has died still holds is kept for so long. */
 export const DEAD_SESSION_GRACE_MS = 10 * 60_000
 export const THREAD_ACTIVE_WINDOW_MS = 7 * 24 * 3_600_000
+/** After a denial an agent may ask again, and again after so long each time. */
+export const CONTACT_REQUEST_AGAIN_AFTER_MS = 3_600_000
 export const ACK_OVERDUE_AFTER_MS = 24 * 3_600_000
 
 /**

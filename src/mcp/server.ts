@@ -69,7 +69,7 @@ export function createServer(parts: ServerParts): Server {
   server.setRequestHandler("resources/read", async ({ params: { uri } }) => {
     try {
       const content = await readResource(await parts.call(), resources, uri)
-      return { contents: [{ uri, mimeType: "application/json", text: JSON.stringify(content, null, 2) }] }
+      return { contents: [{ uri, mimeType: "application/json", text: JSON.stringify(content) }] }
     } catch (error) {
       throw protocolError(error, uri, `Failed to read resource: ${reasonOf(error, log, uri)}`)
     }

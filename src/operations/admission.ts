@@ -34,8 +34,9 @@ import {
 import { findRepositoryById } from "../store/repositories.ts"
 import type { Call, Surface } from "./caller.ts"
 import { requireOwnAgent } from "./coordination/acting.ts"
-import { sessionNames, sessionOf } from "./coordination/sessions.ts"
+import { listOwnAgents, sessionNames, sessionOf } from "./coordination/sessions.ts"
 import { authenticate } from "./keys.ts"
+import { nameList } from "./markdown.ts"
 import type { ActorContext, CallContext, Operation, ProjectContext } from "./operation.ts"
 import { countCall } from "./rate-limits.ts"
 
@@ -89,11 +90,25 @@ export async function admitToProject(
     const name = "key" in named ? echoed(named.key) : `with id ${named.id}`
     const likely = "key" in named ? await likelyProject(context, named.key) : ""
     throw new AppError("not_found", `project ${name} was not found`, {
-      hint: `${likely}Call register-agent or macro-start-session to create a project and learn its id.`,
+      hint: `${likely}${await ownProjects(context)}Call register-agent or macro-start-session to create a project and learn its id.`,
     })
   }
   await requireScope(db, context.key, project, "key" in named ? named.key : undefined)
   return { ...context, project }
+}
+
+/** Names the projects that the caller's own session is in. */
+async function ownProjects(context: CallContext): Promise<string> {
+  const { db } = context.app
+  const names: string[] = []
+  for (const { name, projectId } of await listOwnAgents(db, await sessionNames(db, sessionOf(context)))) {
+    const project = await findProjectById(db, projectId)
+    if (project === undefined) continue
+    const { scopes } = context.key
+    if (permitsProject(scopes, project.key, await listProjectRepositoryIds(db, project.id)))
+      names.push(`${echoed(project.key)} (project id ${project.id}, as ${name})`)
+  }
+  return names.length === 0 ? "" : `You are in ${nameList(names)}. `
 }
 
 /** Names the project that a mistyped key most likely means, to whoever may know of all of them. */

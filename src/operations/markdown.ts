@@ -3,18 +3,48 @@
 import {
   ATTACHMENTS_SHOWN_CHARS_MAX,
   CONFLICTS_FOUND_MAX,
+  FIRST_LINE_CHARS_MAX,
   NAMES_SHOWN_MAX,
   RESULT_CHARS_MAX,
 } from "../config/limits.ts"
 import { type Agent, isNotifier, isPerson } from "../domain/coordination/agent.ts"
-import type { InboxMessage, Message, Recipient } from "../domain/coordination/message.ts"
+import { type InboxMessage, isWaiting, type Message, type Recipient } from "../domain/coordination/message.ts"
 import { holderOf, modeOf, type Reservation } from "../domain/coordination/reservation.ts"
 import { oneLine, quoted } from "../domain/foreign-text/markdown.ts"
 import { visibleJson } from "../domain/foreign-text/visible.ts"
 
+/** Of what is older nobody asks for the second. */
+const SECONDS_SHOWN_MS = 10 * 60_000
+
 /** Returns a time in ISO 8601, UTC. */
 export function isoTime(timeMs: number): string {
   return new Date(timeMs).toISOString()
+}
+
+/**
+ * Returns a time in UTC as results show it, with how long ago it was in its largest unit: to the second within the
+ * last ten minutes, to the minute before.
+ */
+export function timeAndAge(timeMs: number, nowMs: number): string {
+  const time =
+    nowMs - timeMs < SECONDS_SHOWN_MS ? shownTime(timeMs) : isoTime(timeMs).replace(/:[\d.]+Z$/, "Z")
+  return `${time}, ${ageOf(timeMs, nowMs)}`
+}
+
+/** Returns how long ago something was, in the largest unit, such as `5 min ago`. */
+export function ageOf(timeMs: number, nowMs: number): string {
+  const [amount, unit] = duration(nowMs - timeMs).split(" ")
+  return `${amount} ${unit} ago`
+}
+
+/** Returns a time in UTC to the second: what is left out would tell an agent nothing. */
+export function shownTime(timeMs: number): string {
+  return isoTime(timeMs).replace(/\.\d+Z$/, "Z")
+}
+
+/** Returns until when a reservation holds. */
+export function expiryLine({ expiresAtMs }: Pick<Reservation, "expiresAtMs">, nowMs: number): string {
+  return `Expires: ${shownTime(expiresAtMs)}, in ${duration(expiresAtMs - nowMs)}`
 }
 
 /** Returns a length of time in its two largest units, such as `1 h 5 min`. */
@@ -46,14 +76,19 @@ export function count(number: number, noun: string, plural = `${noun}s`): string
   return `${number} ${number === 1 ? noun : plural}`
 }
 
+/** Returns how many of what was found are shown, such as `20 shown of 55`, or the number of all of them. */
+export function shownCount(shown: number, total: number): string {
+  return shown === total ? String(total) : `${shown} shown of ${total}`
+}
+
 /** Returns the same for `amount` of the conflicts that were found, which may not be all there are. */
 export function countFound(found: number, amount: number, noun: string): string {
   return found < CONFLICTS_FOUND_MAX ? count(amount, noun) : `at least ${count(amount, noun)}`
 }
 
 /**
- * Joins a head and as many blocks as fit into one result; when some do not, a last line says how many
- * and `howToGetTheRest`. With `keep` "last" the first blocks give way instead of the last.
+ * Joins a head and as many blocks as fit into one result, a block a line or more, each of which begins so that
+ * nothing above can take it up; when some do not fit, a last line says how many and `howToGetTheRest`. With `keep` "last" the first blocks give way instead of the last.
  */
 export function fitBlocks(
   head: string,
@@ -65,7 +100,7 @@ export function fitBlocks(
   const left = blocks.length - shown
   const fitting = keep === "first" ? blocks.slice(0, shown) : blocks.slice(left)
   const rest = left === 0 ? [] : [`${left} more did not fit. ${howToGetTheRest}`]
-  return [head, ...fitting, ...rest].join("\n\n")
+  return [[head, ...fitting].join("\n"), ...rest].join("\n\n")
 }
 
 /** Returns how many blocks `fitBlocks` shows. */
@@ -78,7 +113,7 @@ export function countFitting(
   let room = RESULT_CHARS_MAX - head.length - howToGetTheRest.length - 80
   const ordered = keep === "first" ? blocks : [...blocks].reverse()
   const firstLeft = ordered.findIndex((block) => {
-    room -= block.length + 2
+    room -= block.length + 1
     return room < 0
   })
   return firstLeft < 0 ? blocks.length : firstLeft
@@ -98,16 +133,16 @@ export function nameList(names: readonly string[]): string {
   return names.slice(0, NAMES_SHOWN_MAX).join(", ") + (left > 0 ? ` and ${left} more` : "")
 }
 
-/** Returns the text of a message: as a quote, but for what we wrote ourselves. */
+/** Returns the text of a message below the line above it: as a quote, but for what we wrote ourselves. */
 export function messageBody({ bodyMd, senderName }: { bodyMd: string; senderName: string }): string {
-  return isNotifier(senderName) ? bodyMd : quoted(bodyMd)
+  return isNotifier(senderName) ? `\n${bodyMd}` : quoted(bodyMd)
 }
 
 /** Stands in the profile of people. */
 export const PERSON_LINE = "Person: yes, not a program"
 
 /** Returns an agent's profile, a fact a line. */
-export function agentProfile(agent: Agent, projectKey: string): string {
+export function agentProfile(agent: Agent, projectKey: string, nowMs: number): string {
   return lines(
     `Project: ${oneLine(projectKey)}`,
     `Project id: ${agent.projectId}`,
@@ -118,27 +153,56 @@ export function agentProfile(agent: Agent, projectKey: string): string {
     `Program: ${oneLine(agent.program)}`,
     `Model: ${oneLine(agent.model)}`,
     `Contact policy: ${agent.contactPolicy}`,
-    `Created: ${isoTime(agent.createdAtMs)}`,
+    `Created: ${timeAndAge(agent.createdAtMs, nowMs)}`,
     `Task: ${oneLine(agent.taskDescription ?? "none")}`,
   )
 }
 
 /** Returns one message of an inbox as a block. */
-export function inboxEntry(message: InboxMessage): string {
+export function inboxEntry(message: InboxMessage, nowMs: number): string {
   const marks = [
     message.readAtMs === null ? "unread" : "read",
-    message.importance === "normal" ? null : message.importance,
     message.ackRequired ? ackMark(message.ackedAtMs) : message.ackedAtMs === null ? null : "acknowledged",
   ]
   return lines(
     `### ${oneLine(message.subject)}`,
     `Message id: ${message.id}`,
     `Thread id: ${message.threadKey}`,
-    `From: ${message.senderName} (agent ${message.senderId})`,
-    `Sent: ${isoTime(message.createdAtMs)}`,
-    `Status: ${marks.filter((mark) => mark !== null).join(", ")}`,
-    message.bodyMd === "" ? null : `\n${messageBody(message)}`,
+    // Whoever answers mail that is done with does so by the message's own id.
+    `From: ${isWaiting(message) ? fromAt(message, nowMs) : nameAt(message, nowMs)}`,
+    `Importance: ${message.importance}; ${marks.filter((mark) => mark !== null).join(", ")}`,
+    message.bodyMd === "" ? null : messageBody(message),
   )
+}
+
+/** Returns the same with the first line of its text, to decide by whether to read it. */
+export function waitingEntry(message: InboxMessage, nowMs: number): string {
+  const [first = ""] = message.bodyMd.trim().split(/[\r\n\u0085\u2028\u2029]/u, 1)
+  return lines(inboxEntry({ ...message, bodyMd: "" }, nowMs), `Begins: ${oneLine(cutText(first))}`)
+}
+
+/** Returns who sent a message and when, without the sender's id. */
+export function nameAt(
+  { senderName, createdAtMs }: Pick<Message, "senderName" | "createdAtMs">,
+  nowMs: number,
+): string {
+  return `${senderName}, ${timeAndAge(createdAtMs, nowMs)}`
+}
+
+/** Returns who sent a message and when. */
+export function fromAt(
+  { senderName, senderId, createdAtMs }: Pick<Message, "senderName" | "senderId" | "createdAtMs">,
+  nowMs: number,
+): string {
+  // The notifier reads no mail, so nobody needs its id.
+  const id = isNotifier(senderName) ? "" : ` (agent ${senderId})`
+  return `${senderName}${id}, ${timeAndAge(createdAtMs, nowMs)}`
+}
+
+function cutText(text: string): string {
+  const characters = [...text]
+  if (characters.length <= FIRST_LINE_CHARS_MAX) return text
+  return `${characters.slice(0, FIRST_LINE_CHARS_MAX).join("")}…`
 }
 
 function ackMark(ackedAtMs: number | null): string {
@@ -150,12 +214,17 @@ export function threadEntry(
   message: Message,
   recipients: readonly Recipient[],
   ackedAtMs: number | null,
+  nowMs: number,
 ): string {
-  return lines(messageHead(message, recipients, ackedAtMs), `\n${messageBody(message)}`)
+  return lines(
+    `### ${message.senderName}, ${timeAndAge(message.createdAtMs, nowMs)}`,
+    messageFacts(message, recipients, ackedAtMs),
+    messageBody(message),
+  )
 }
 
-/** Returns what is to be known of a message before its text. */
-export function messageHead(
+/** Returns what is to be known of a message before its text, but for its sender and time. */
+export function messageFacts(
   message: Message,
   recipients: readonly Recipient[],
   ackedAtMs: number | null,
@@ -163,16 +232,11 @@ export function messageHead(
   const named = (kind: Recipient["kind"]) =>
     recipients.filter((one) => one.kind === kind).map((one) => one.name)
   const [to, cc] = [named("to"), named("cc")]
-  const marks = [
-    message.importance === "normal" ? null : message.importance,
-    message.ackRequired ? ackMark(ackedAtMs) : null,
-  ].filter((mark) => mark !== null)
   return lines(
-    `### ${message.senderName}, ${isoTime(message.createdAtMs)}`,
     `Message id: ${message.id}`,
     `To: ${nameList(to)}`,
     cc.length === 0 ? null : `Cc: ${nameList(cc)}`,
-    marks.length === 0 ? null : `Status: ${marks.join(", ")}`,
+    `Importance: ${message.importance}${message.ackRequired ? `; ${ackMark(ackedAtMs)}` : ""}`,
     attachmentsLine(message),
   )
 }
@@ -184,16 +248,21 @@ function attachmentsLine(message: Message): string | null {
   return `Attachments: ${message.attachments.length}; read the resource signalbox://coordination/message/${message.id} to see them`
 }
 
+/** Returns who holds a reservation, with the agent's id. */
+export function holderWithId(reservation: Reservation): string {
+  return `${holderOf(reservation)} (agent ${reservation.agentId})`
+}
+
 /** Returns one reservation as a block. */
 export function reservationEntry(reservation: Reservation, nowMs: number): string {
   return lines(
     `### ${oneLine(reservation.pathPattern)}`,
     `Reservation id: ${reservation.id}`,
-    `Agent: ${holderOf(reservation)} (agent ${reservation.agentId})`,
+    `Agent: ${holderWithId(reservation)}`,
     `Mode: ${modeOf(reservation)}`,
     `Repository id: ${reservation.repositoryId}`,
     reservation.reason === null ? null : `Reason: ${oneLine(reservation.reason)}`,
-    `Created: ${isoTime(reservation.createdAtMs)}`,
-    `Expires: ${isoTime(reservation.expiresAtMs)} (in ${duration(reservation.expiresAtMs - nowMs)})`,
+    `Created: ${timeAndAge(reservation.createdAtMs, nowMs)}`,
+    expiryLine(reservation, nowMs),
   )
 }

@@ -21,35 +21,39 @@ export const searchSchema = `
 `
 
 /** Exported so that a test can prepare each of them. */
+const MESSAGES = `
+  FROM message_index f CROSS JOIN messages m ON m.id = -f.rowid
+  WHERE f.message_index MATCH ?
+    AND m.project_id = ?
+    AND (? IS NULL OR m.sender_id = ?)
+    AND (? IS NULL OR EXISTS (
+      SELECT 1 FROM message_recipients r WHERE r.message_id = m.id AND r.agent_id = ? AND r.kind <> 'bcc'))
+    AND (? IS NULL OR m.importance = ?)
+    AND (? IS NULL OR m.created_at_ms >= ?)
+    AND (? IS NULL OR m.created_at_ms <= ?)`
+const THREADS = `
+  FROM message_index f CROSS JOIN messages m ON m.id = -f.rowid JOIN threads t ON t.id = m.thread_id
+  WHERE f.message_index MATCH ?
+    AND m.project_id = ? AND t.is_notice = 0
+    AND (? IS NULL OR EXISTS (
+      SELECT 1 FROM messages p LEFT JOIN message_recipients r ON r.message_id = p.id
+      WHERE p.thread_id = m.thread_id AND (p.sender_id = ? OR (r.agent_id = ? AND r.kind <> 'bcc'))))
+    AND (? IS NULL OR t.last_message_at_ms >= ?)`
+
 export const searchStatements = {
   putMessage: "INSERT INTO message_index (rowid, subject, body) VALUES (?, ?, ?)",
   // The index yields its rows in rank order, one by one, and the filters take what they want: the
   // work ends with the last row that is wanted, whatever else matches.
-  findMessages: `
-    SELECT m.id
-    FROM message_index f CROSS JOIN messages m ON m.id = -f.rowid
-    WHERE f.message_index MATCH ?
-      AND m.project_id = ?
-      AND (? IS NULL OR m.sender_id = ?)
-      AND (? IS NULL OR EXISTS (
-        SELECT 1 FROM message_recipients r WHERE r.message_id = m.id AND r.agent_id = ? AND r.kind <> 'bcc'))
-      AND (? IS NULL OR m.importance = ?)
-      AND (? IS NULL OR m.created_at_ms >= ?)
-      AND (? IS NULL OR m.created_at_ms <= ?)
-    ORDER BY f.rank LIMIT ?`,
+  findMessages: `SELECT m.id ${MESSAGES} ORDER BY f.rank LIMIT ?`,
+  countMessages: `SELECT count(*) AS count ${MESSAGES}`,
   findThreads: `
-    SELECT m.thread_id AS id
-    FROM message_index f CROSS JOIN messages m ON m.id = -f.rowid JOIN threads t ON t.id = m.thread_id
-    WHERE f.message_index MATCH ?
-      AND m.project_id = ? AND t.is_notice = 0
-      AND (? IS NULL OR EXISTS (
-        SELECT 1 FROM messages p LEFT JOIN message_recipients r ON r.message_id = p.id
-        WHERE p.thread_id = m.thread_id AND (p.sender_id = ? OR (r.agent_id = ? AND r.kind <> 'bcc'))))
-      AND (? IS NULL OR t.last_message_at_ms >= ?)
+    SELECT m.thread_id AS id ${THREADS}
     GROUP BY m.thread_id ORDER BY min(f.rank), max(t.last_message_at_ms) DESC, m.thread_id DESC LIMIT ?`,
+  countThreads: `SELECT count(DISTINCT m.thread_id) AS count ${THREADS}`,
 }
 
 type IdRow = { id: number }
+type CountRow = { count: number }
 
 export const sqliteSearch: SearchIndex = {
   async putMessage(tx, message) {
@@ -62,35 +66,46 @@ export const sqliteSearch: SearchIndex = {
 
   async findMessages(db, query, filter, limit) {
     if (!hasWords(query)) return []
-    return idsOf(await db.all<IdRow>(searchStatements.findMessages, messageArguments(query, filter, limit)))
+    return idsOf(
+      await db.all<IdRow>(searchStatements.findMessages, [...messageArguments(query, filter), limit]),
+    )
+  },
+
+  async countMessages(db, query, filter) {
+    if (!hasWords(query)) return 0
+    return countOf(await db.get<CountRow>(searchStatements.countMessages, messageArguments(query, filter)))
   },
 
   async findThreads(db: Queries, query: MessageQuery, filter: ThreadFilter, limit: number) {
     if (!hasWords(query)) return []
-    const participant = filter.participantId ?? null
-    const fromMs = filter.fromMs ?? null
-    const args = [
-      matchExpression(query),
-      filter.projectId,
-      participant,
-      participant,
-      participant,
-      fromMs,
-      fromMs,
-      limit,
-    ]
-    return idsOf(await db.all<IdRow>(searchStatements.findThreads, args))
+    return idsOf(
+      await db.all<IdRow>(searchStatements.findThreads, [...threadArguments(query, filter), limit]),
+    )
+  },
+
+  async countThreads(db, query, filter) {
+    if (!hasWords(query)) return 0
+    return countOf(await db.get<CountRow>(searchStatements.countThreads, threadArguments(query, filter)))
   },
 }
 
-function messageArguments(query: MessageQuery, filter: MessageFilter, limit: number): SqlValue[] {
+function messageArguments(query: MessageQuery, filter: MessageFilter): SqlValue[] {
   const optional = [filter.senderId, filter.recipientId, filter.importance, filter.fromMs, filter.toMs]
   return [
     matchExpression(query),
     filter.projectId,
     ...optional.flatMap((value) => [value ?? null, value ?? null]),
-    limit,
   ]
+}
+
+function threadArguments(query: MessageQuery, filter: ThreadFilter): SqlValue[] {
+  const participant = filter.participantId ?? null
+  const fromMs = filter.fromMs ?? null
+  return [matchExpression(query), filter.projectId, participant, participant, participant, fromMs, fromMs]
+}
+
+function countOf(row: CountRow | undefined): number {
+  return row?.count ?? 0
 }
 
 function idsOf(rows: readonly IdRow[]): number[] {

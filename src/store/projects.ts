@@ -14,6 +14,11 @@ export const projectStatements = {
   ofRepository: `
     SELECT p.id, p.key, p.created_at_ms FROM project_repositories l JOIN projects p ON p.id = l.project_id
     WHERE l.repository_id = ? ORDER BY p.id`,
+  busiest: `
+    SELECT p.id, p.key, p.created_at_ms
+    FROM project_repositories l JOIN projects p ON p.id = l.project_id JOIN agents a ON a.project_id = p.id
+    WHERE l.repository_id = ? GROUP BY p.id, p.key, p.created_at_ms
+    ORDER BY max(a.last_active_at_ms) DESC, p.id LIMIT ?`,
   listAll: "SELECT id, key, created_at_ms FROM projects ORDER BY id LIMIT ?",
   listKeys: "SELECT key FROM projects WHERE substr(key, 1, length(?)) = ? ORDER BY key LIMIT ?",
   insert: "INSERT INTO projects (key, created_at_ms) VALUES (?, ?) RETURNING id, key, created_at_ms",
@@ -43,6 +48,15 @@ export async function findProjectById(db: Queries, id: number): Promise<Project 
 /** Returns the projects whose agents work in a repository, the oldest first. */
 export async function listProjectsOfRepository(db: Queries, repositoryId: number): Promise<Project[]> {
   return (await db.all<ProjectRow>(projectStatements.ofRepository, [repositoryId])).map(toProject)
+}
+
+/** Returns the projects of a repository in which an agent was active last, at most `limit`. */
+export async function listBusiestProjects(
+  db: Queries,
+  repositoryId: number,
+  limit: number,
+): Promise<Project[]> {
+  return (await db.all<ProjectRow>(projectStatements.busiest, [repositoryId, limit])).map(toProject)
 }
 
 /** Returns all projects, the oldest first, at most `limit`. */

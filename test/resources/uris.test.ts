@@ -94,7 +94,7 @@ describe("a resource", () => {
     const session = await world().session()
     await session.register("Ada", { project_key: "a+b/c" })
     const { contents } = await readUri(session, `${SCHEME}/agents?project_key=a+b/c`)
-    expect((contents[0] as { text: string }).text).toContain('"project_key": "a+b/c"')
+    expect((contents[0] as { text: string }).text).toContain('"project_key":"a+b/c"')
   })
 
   test("takes the path of the repository, a symbolic link to it too, as its project's key", async () => {

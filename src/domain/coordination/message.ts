@@ -36,6 +36,11 @@ export interface InboxMessage extends ListedMessage {
   ackedAtMs: number | null
 }
 
+/** Whether a message still waits for the agent: to be read, or to be acknowledged. */
+export function isWaiting({ readAtMs, ackRequired, ackedAtMs }: InboxMessage): boolean {
+  return readAtMs === null || (ackRequired && ackedAtMs === null)
+}
+
 /**
  * Merges the recipient lists: an agent named in several is kept once, in the strongest (to, then cc,
  * then bcc), in the order in which it was first named there.

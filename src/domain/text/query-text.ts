@@ -52,8 +52,8 @@ export function hasWords(query: MessageQuery): boolean {
 }
 
 /**
- * Returns the part of a Markdown text around what the query matched, on one line, with each match in
- * `**`; the beginning of the text when nothing in it matched. At most `charsMax` characters of the text.
+ * Returns the part of a Markdown text around what the query matched, on one line and freed of its own emphasis, with
+ * each match in `**`; the beginning of the text when nothing in it matched. At most `charsMax` characters of the text.
  */
 export function excerpt(
   text: string,
@@ -61,7 +61,7 @@ export function excerpt(
   field: "subject" | "body",
   charsMax: number,
 ): string {
-  const flat = text.replace(/\s+/gu, " ").trim()
+  const flat = withoutEmphasis(text.replace(/\s+/gu, " ").trim())
   const terms = [...query.required, ...query.optional].filter(
     (term) => term.field === null || term.field === field,
   )
@@ -74,6 +74,31 @@ export function excerpt(
   const from = wholeCharacter(flat, Math.max(start, to - charsMax))
   const marked = markRanges(flat, ranges, from, to)
   return `${from > 0 ? "…" : ""}${marked}${to < flat.length ? "…" : ""}`
+}
+
+/** Code, which shows its characters as they are. */
+const CODE = /(`+)(?!`)[^`](?:.*?[^`])?\1(?!`)/gu
+/** Marks around words, of one kind on both sides; not those within words, paths and patterns. */
+const EMPHASIS =
+  /(?<![\p{L}\p{N}*_~/\\])(?<mark>\*{1,3}|_|~~)(?=[^\s*_~/.])(?<inner>[^*_~]*?[^\s*_~/\\])\k<mark>(?![\p{L}\p{N}*_~/.](?!\s|$))/gu
+
+/** Returns a line of Markdown without the marks of emphasis, in which a highlight would end or begin another. */
+function withoutEmphasis(line: string): string {
+  if (!/[*_~]/.test(line)) return line
+  let freed = ""
+  let position = 0
+  for (const code of line.matchAll(CODE)) {
+    freed += freeOfEmphasis(line.slice(position, code.index)) + code[0]
+    position = code.index + code[0].length
+  }
+  return freed + freeOfEmphasis(line.slice(position))
+}
+
+/** Emphasis may stand in emphasis: the inner one goes first, three deep. */
+function freeOfEmphasis(text: string): string {
+  let freed = text
+  for (let depth = 0; depth < 3; depth += 1) freed = freed.replace(EMPHASIS, "$<inner>")
+  return freed
 }
 
 interface Range {

@@ -1,4 +1,4 @@
-/** Acknowledging mail: recorded once, told to the sender, with an answer in the thread if there is one. */
+/** Acknowledging mail: recorded once, and told to the sender by an answer in the thread or else by a notification. */
 
 import * as z from "zod"
 import type { Queries } from "../../db/database.ts"
@@ -11,7 +11,7 @@ import { recordActivity } from "../../store/coordination/activity.ts"
 import { listRecipients, markAcknowledged, markRead } from "../../store/coordination/messages.ts"
 import { requireAgent } from "../admission.ts"
 import { agentName, body, messageId, projectId } from "../fields.ts"
-import { isoTime, lines } from "../markdown.ts"
+import { lines, shownTime } from "../markdown.ts"
 import { type ActorContext, defineOperation } from "../operation.ts"
 import { inTransaction } from "../transaction.ts"
 import { deliver, requireDelivered } from "./delivery.ts"
@@ -26,7 +26,7 @@ export const ackMessage = defineOperation({
   idempotent: true,
   actor: "agent_name",
   description:
-    "Acknowledge a message sent to you, and mark it read. The sender is told; response_text is sent to the sender in the thread.",
+    "Acknowledge a message sent to you, and mark it read. The sender is told: by response_text, sent as a reply in the thread, or else by a notification.",
   input: z.strictObject({
     agent_name: agentName(),
     project_id: projectId(),
@@ -37,11 +37,10 @@ export const ackMessage = defineOperation({
   markdown: ({ agent, message, ackedAtMs, isFirst, response, isResponseUnsent }) =>
     lines(
       isFirst ? "# Message acknowledged" : "# Message was acknowledged before",
-      "",
       `Message id: ${message.id}`,
       `Subject: ${oneLine(message.subject)}`,
       `Agent: ${agent.name}`,
-      `Acknowledged: ${isoTime(ackedAtMs)}`,
+      `Acknowledged: ${shownTime(ackedAtMs)}`,
       isFirst && !isNotifier(message.senderName) ? `Sender notified: ${message.senderName}` : null,
       response === undefined ? null : `Response message id: ${response.messageId}`,
       isResponseUnsent ? "The response was not sent, because of that. Call reply-message to write." : null,
@@ -69,7 +68,9 @@ export async function acknowledge(
       const sender = await requireAgent(tx, project, message.senderId)
       const text = input.response_text
       const answered = text === undefined ? undefined : await respond(tx, dated, sender, message, text)
-      if (answered === undefined || "delivered" in answered) await record(tx, dated, sender, message, own)
+      if (answered === undefined || "delivered" in answered) await record(tx, dated, message, own)
+      // An answer tells the sender by itself.
+      if (answered === undefined) await notifyOf(tx, dated, sender, message)
       return { message, ackedAtMs: dated.nowMs, isFirst: true, delivery: answered }
     },
   )
@@ -87,14 +88,17 @@ function notAddressed({ caller, actor }: ActorContext, message: Message): AppErr
   return new AppError("refused", text, { hint })
 }
 
-async function record(tx: Queries, context: ActorContext, sender: Agent, message: Message, own: Recipient) {
+async function notifyOf(tx: Queries, context: ActorContext, sender: Agent, message: Message) {
+  await notify(tx, context, sender, {
+    subject: `${context.actor.name} acknowledged: ${message.subject}`,
+    bodyMd: `${context.actor.name} acknowledged your message ${message.id}.`,
+  })
+}
+
+async function record(tx: Queries, context: ActorContext, message: Message, own: Recipient) {
   const { project, actor, nowMs } = context
   await markAcknowledged(tx, message.id, actor.id, nowMs)
   await markRead(tx, message.id, actor.id, nowMs)
-  await notify(tx, context, sender, {
-    subject: `${actor.name} acknowledged: ${message.subject}`,
-    bodyMd: `${actor.name} acknowledged your message ${message.id}.`,
-  })
   // What everybody may see must not tell of a bcc recipient.
   if (own.kind === "bcc") return
   const activity = { projectId: project.id, agentId: actor.id, messageId: message.id }

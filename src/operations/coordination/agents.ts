@@ -51,7 +51,7 @@ import {
   requireScope,
 } from "../admission.ts"
 import { agentName, contactPolicy, projectKey, repositoryId, text } from "../fields.ts"
-import { agentProfile, count, duration, fitBlocks, isoTime, lines, PERSON_LINE } from "../markdown.ts"
+import { agentProfile, ageOf, count, fitBlocks, lines, PERSON_LINE, timeAndAge } from "../markdown.ts"
 import { type CallContext, defineOperation } from "../operation.ts"
 import { removeDeadProcesses } from "../processes.ts"
 import { inTransaction } from "../transaction.ts"
@@ -91,6 +91,7 @@ interface Registration {
   resumed: boolean
   /** The hint that another live session holds, so that a new name was given. */
   takenHint: string | null
+  nowMs: number
 }
 
 /**
@@ -142,7 +143,7 @@ export async function register(
     for (const { id } of unclaimed) if (id !== agent.id) await handOver(tx, id, agent, nowMs)
     if (before !== undefined) await moveReservations(tx, before.id, agent)
     const takenHint = known === undefined || mayResume ? null : known.name
-    return { agent, project, resumed: before !== undefined, takenHint }
+    return { agent, project, resumed: before !== undefined, takenHint, nowMs }
   })
 }
 
@@ -293,9 +294,9 @@ export const registerAgent = defineOperation({
   }),
   run: (context, input) => register(context, input, { reserves: false }),
   markdown: (registration) => {
-    const { agent, project, resumed } = registration
+    const { agent, project, resumed, nowMs } = registration
     const title = `# ${agent.name} ${resumed ? "resumed" : "registered"}`
-    return lines(title, "", agentProfile(agent, project.key), takenHintLine(registration))
+    return lines(title, agentProfile(agent, project.key, nowMs), takenHintLine(registration))
   },
 })
 
@@ -313,9 +314,8 @@ export const whois = defineOperation({
   markdown: ({ agent, project, nowMs }) =>
     lines(
       `# ${agent.name}`,
-      "",
-      agentProfile(agent, project.key),
-      `Last active: ${isoTime(agent.lastActiveAtMs)} (${isActive(agent, nowMs) ? "active" : "inactive"})`,
+      agentProfile(agent, project.key, nowMs),
+      `Last active: ${timeAndAge(agent.lastActiveAtMs, nowMs)} (${isActive(agent, nowMs) ? "active" : "inactive"})`,
     ),
 })
 
@@ -354,12 +354,11 @@ export const listAgentsOperation = defineOperation({
         `Program: ${oneLine(agent.program)}, ${oneLine(agent.model)}`,
         `Contact policy: ${agent.contactPolicy}`,
         `Repository id: ${agent.repositoryId ?? "none"}`,
-        `Last active: ${duration(nowMs - agent.lastActiveAtMs)} ago`,
+        `Last active: ${ageOf(agent.lastActiveAtMs, nowMs)}`,
         agent.taskDescription === null ? null : `Task: ${oneLine(agent.taskDescription)}`,
       )
     const head = lines(
       `# Agents of ${oneLine(project.key)}`,
-      "",
       `Project id: ${project.id}`,
       `Total: ${active.length + inactiveCount}`,
       `Active: ${active.length}`,

@@ -8,6 +8,7 @@ import {
   type Contact,
   type ContactStatus,
   decideRequest,
+  mayAskAgain,
 } from "../../domain/coordination/contact.ts"
 import { echoed, oneLine, quoted } from "../../domain/foreign-text/markdown.ts"
 import { AppError, invalid } from "../../errors.ts"
@@ -16,19 +17,21 @@ import {
   findContact,
   findContactById,
   findContactFacts,
+  liftDenial,
   listContacts,
   putBlock,
   putContact,
   removeBlock,
   respondToContact,
 } from "../../store/coordination/contacts.ts"
+import { countNotices } from "../../store/coordination/messages.ts"
 import { requireAgent } from "../admission.ts"
 import { agentName, contactPolicy, id, projectId, reason } from "../fields.ts"
-import { fitBlocks, isoTime, lines } from "../markdown.ts"
+import { fitBlocks, lines, timeAndAge } from "../markdown.ts"
 import { type ActorContext, defineOperation } from "../operation.ts"
 import { inTransaction } from "../transaction.ts"
 import { areAcquainted } from "./acquaintance.ts"
-import { requestContact } from "./delivery.ts"
+import { requestContact, requestSubject } from "./delivery.ts"
 import { notify } from "./writing.ts"
 
 export const requestContactOperation = defineOperation({
@@ -49,15 +52,15 @@ export const requestContactOperation = defineOperation({
   async run(context, input) {
     return inTransaction(context, `project:${context.project.id}`, async (tx, dated) => {
       const recipient = await requireOther(tx, dated, input.recipient_name, "recipient_name")
-      // Asking somebody whom one has blocked means that one wants to talk again.
+      // Asking somebody whom one has blocked or denied means that one wants to talk again.
       await removeBlock(tx, context.actor.id, recipient.id)
+      await liftDenial(tx, recipient.id, context.actor.id)
       return { recipient, ...(await ask(tx, dated, recipient, input.reason)) }
     })
   },
   markdown: ({ recipient, status, contactId }) =>
     lines(
       `# Contact ${status}`,
-      "",
       contactId === null ? null : `Contact request id: ${contactId}`,
       `Status: ${status}`,
       `Recipient: ${recipient.name} (agent ${recipient.id})`,
@@ -86,6 +89,11 @@ async function ask(
   // An approval outlives a policy that closes the door for a while.
   const isKept = before?.status === status || (status === "denied" && before?.status === "approved")
   if (before !== undefined && isKept) return { status, contactId: before.id }
+  if (facts.denied && before !== undefined && status === "pending") {
+    const asked = await countNotices(tx, recipient.id, requestSubject(actor))
+    if (!mayAskAgain({ asked, lastMs: before.requestedAtMs }, nowMs))
+      return { status: "denied", contactId: before.id }
+  }
   if (status === "pending")
     return { status, contactId: await requestContact(tx, context, actor, recipient, why) }
   const contact = {
@@ -136,7 +144,6 @@ export const respondContact = defineOperation({
   markdown: ({ contact, status, unblocked, response }) =>
     lines(
       `# Contact request ${status}`,
-      "",
       `Contact request id: ${contact.id}`,
       `Status: ${status}`,
       `Requester: ${contact.requesterName} (agent ${contact.requesterId})`,
@@ -188,14 +195,13 @@ export const listContactsOperation = defineOperation({
     project_id: projectId(),
     status: z.enum(CONTACT_STATUSES).describe("Only these").optional(),
   }),
-  async run({ app, actor }, input) {
-    return { agent: actor, ...(await contactsOf(app.db, actor, input.status)) }
+  async run({ app, actor, nowMs }, input) {
+    return { agent: actor, nowMs, ...(await contactsOf(app.db, actor, input.status)) }
   },
-  markdown: ({ agent, counts, contacts }) =>
+  markdown: ({ agent, nowMs, counts, contacts }) =>
     fitBlocks(
       lines(
         `# Contacts of ${agent.name}`,
-        "",
         `Total: ${counts.total}`,
         `Pending: ${counts.pending}`,
         `Approved: ${counts.approved}`,
@@ -208,8 +214,8 @@ export const listContactsOperation = defineOperation({
           `Status: ${contact.status}`,
           `Reason: ${oneLine(contact.reason)}`,
           contact.response === null ? null : `Response: ${oneLine(contact.response)}`,
-          `Requested: ${isoTime(contact.requestedAtMs)}`,
-          contact.respondedAtMs === null ? null : `Responded: ${isoTime(contact.respondedAtMs)}`,
+          `Requested: ${timeAndAge(contact.requestedAtMs, nowMs)}`,
+          contact.respondedAtMs === null ? null : `Responded: ${timeAndAge(contact.respondedAtMs, nowMs)}`,
         ),
       ),
       "Use status to see fewer.",
@@ -254,7 +260,6 @@ export const setContactPolicy = defineOperation({
   markdown: ({ agent, previous, policy }) =>
     lines(
       "# Contact policy set",
-      "",
       `Agent: ${agent.name}`,
       `Previous policy: ${previous}`,
       `New policy: ${policy}`,
@@ -295,7 +300,6 @@ export const blockAgent = defineOperation({
   markdown: ({ blocker, blocked, contactId }) =>
     lines(
       "# Agent blocked",
-      "",
       `Blocker: ${blocker.name}`,
       `Blocked: ${blocked.name} (agent ${blocked.id})`,
       `Contact request id: ${contactId}`,

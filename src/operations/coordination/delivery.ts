@@ -10,7 +10,7 @@ import type { Thread } from "../../domain/coordination/thread.ts"
 import { oneLine } from "../../domain/foreign-text/markdown.ts"
 import { secondsUntil } from "../../domain/rate-limit.ts"
 import { HOUR_MS } from "../../domain/time-units.ts"
-import { AppError } from "../../errors.ts"
+import { AppError, assert } from "../../errors.ts"
 import { recordActivity } from "../../store/coordination/activity.ts"
 import { findContact, findContactFacts, putContact } from "../../store/coordination/contacts.ts"
 import { countSentSince } from "../../store/coordination/messages.ts"
@@ -144,6 +144,8 @@ async function refusalOf(
       return null
     case "closed":
       return `${recipient.name} does not accept messages from you. Continue without ${recipient.name}.`
+    case "denied":
+      return deniedText(tx, context, sender, recipient)
     case "needs_approval":
       if (isTyped(context))
         return `${recipient.name} accepts messages from approved contacts only, until it has written to you first.`
@@ -154,7 +156,20 @@ async function refusalOf(
   }
 }
 
-/** Files the contact request that the message needs, unless one waits or was denied already. */
+/** Says that a denial stands, which outranks whatever `auto` would say. */
+async function deniedText(
+  tx: Queries,
+  context: ProjectContext,
+  sender: Agent,
+  recipient: Agent,
+): Promise<string> {
+  if (isTyped(context)) return `${recipient.name} does not want to be written to by you.`
+  const contact = await findContact(tx, sender.id, recipient.id)
+  assert(contact !== undefined, `agent ${recipient.id} has denied agent ${sender.id}`)
+  return `${recipient.name} has denied your contact request ${contact.id}. Call request-contact only if your reason is a new one.`
+}
+
+/** Files the contact request that the message needs, unless one waits already. */
 async function fileRequest(
   tx: Queries,
   context: ProjectContext,
@@ -162,10 +177,6 @@ async function fileRequest(
   recipient: Agent,
 ): Promise<string> {
   const before = await findContact(tx, draft.sender.id, recipient.id)
-  if (before?.status === "denied") {
-    if (isTyped(context)) return `${recipient.name} does not want to be written to by you.`
-    return `${recipient.name} has denied your contact request ${before.id}. Call request-contact only if your reason is a new one.`
-  }
   const isPending = before?.status === "pending"
   const id = isPending ? before.id : await requestContact(tx, context, draft.sender, recipient, draft.subject)
   const next = isTyped(context)
@@ -177,6 +188,11 @@ async function fileRequest(
 /** Whether somebody types at the command line, which has no tools to call. */
 function isTyped({ caller }: ProjectContext): boolean {
   return caller.surface === "command line"
+}
+
+/** Returns the subject under which a recipient is told of a contact request. */
+export function requestSubject(requester: Agent): string {
+  return `Contact request from ${requester.name}`
 }
 
 /** Files a pending contact request and notifies the recipient; returns its id. */
@@ -195,7 +211,7 @@ export async function requestContact(
   }
   const id = await putContact(tx, { ...request, status: "pending" }, context.nowMs)
   await notify(tx, context, recipient, {
-    subject: `Contact request from ${requester.name}`,
+    subject: requestSubject(requester),
     bodyMd: `${requester.name} would like to write to you: ${oneLine(reason)}\n\nContact request id: ${id}\n\nAnswer with respond-contact.`,
   })
   return id

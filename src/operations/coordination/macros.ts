@@ -9,15 +9,26 @@ import {
   THREAD_MESSAGES_LIMIT_DEFAULT,
 } from "../../config/limits.ts"
 import type { Queries } from "../../db/database.ts"
+import { isWaiting } from "../../domain/coordination/message.ts"
+import { modeOf, type Reservation } from "../../domain/coordination/reservation.ts"
+import { oneLine } from "../../domain/foreign-text/markdown.ts"
 import type { Repository } from "../../domain/project.ts"
 import { AppError } from "../../errors.ts"
 import { findContactFacts, putContact, removeBlock } from "../../store/coordination/contacts.ts"
 import { markRead } from "../../store/coordination/messages.ts"
 import { listHeldByAgent } from "../../store/coordination/reservations.ts"
-import { isThreadMember } from "../../store/coordination/threads.ts"
 import { howToConnect, requireRepository } from "../admission.ts"
 import { agentName, pathPatterns, projectId, reason, repositoryId, seconds, threadId } from "../fields.ts"
-import { agentProfile, countFitting, fitBlocks, inboxEntry, lines, threadEntry } from "../markdown.ts"
+import {
+  agentProfile,
+  countFitting,
+  expiryLine,
+  fitBlocks,
+  inboxEntry,
+  lines,
+  threadEntry,
+  waitingEntry,
+} from "../markdown.ts"
 import { type ActorContext, defineOperation } from "../operation.ts"
 import { inTransaction } from "../transaction.ts"
 import { identityFields, namedRepository, register, takenHintLine } from "./agents.ts"
@@ -25,7 +36,8 @@ import { requireOther } from "./contacts.ts"
 import { type Grant, grant, newGrantCall } from "./grants.ts"
 import { readInbox } from "./messages.ts"
 import { resolvePattern } from "./patterns.ts"
-import { admitToRepository, conflictReport, grantedLines } from "./reservations.ts"
+import { admitToRepository, conflictReport } from "./reservations.ts"
+import { surroundingsOf, surroundingsText } from "./surroundings.ts"
 import { readThread, requireThread, summaryMarkdown, summaryOf } from "./threads.ts"
 
 export const macroStartSession = defineOperation({
@@ -35,7 +47,7 @@ export const macroStartSession = defineOperation({
   effect: "write",
   opensProject: true,
   description:
-    "Call this first: registers or resumes you, reserves file_paths if given (shared unless exclusive is true), and shows your inbox. It tells the name and the ids that all other tools need.",
+    "Call this first: registers or resumes you, reserves file_paths if given (shared unless exclusive is true), and shows who else is at work and what mail waits. It tells the name and the ids that all other tools need.",
   input: z.strictObject({
     project_key: identityFields.project_key,
     program: identityFields.program,
@@ -47,7 +59,7 @@ export const macroStartSession = defineOperation({
     exclusive: z.boolean().default(false).describe("Reserve exclusively"),
   }),
   async run(context, input) {
-    const { app, nowMs } = context
+    const { app } = context
     const paths = input.file_paths ?? []
     // A path that is no pattern is found out before anything is written.
     const named = await namedRepository(context, input.repository_id)
@@ -63,22 +75,24 @@ export const macroStartSession = defineOperation({
       repository === undefined || patterns.length === 0
         ? []
         : await grantAll(acting, repository, patterns, request)
-    const inbox = await readInbox(
-      app.db,
-      { agentId: agent.id },
-      { bodies: false, limit: INBOX_LIMIT_DEFAULT },
-    )
+    const inbox = await readInbox(app.db, { agentId: agent.id }, { bodies: true, limit: INBOX_LIMIT_DEFAULT })
     const held = await listHeldByAgent(app.db, agent.id, app.now())
-    return { ...registration, grants, held, unreserved: repository === undefined ? paths : [], inbox, nowMs }
+    return {
+      ...registration,
+      grants,
+      held,
+      unreserved: repository === undefined ? paths : [],
+      surroundings: await surroundingsOf(acting),
+      inbox,
+    }
   },
-  markdown: ({ grants, held, unreserved, inbox, nowMs, ...registration }) => {
-    const { agent, project, resumed } = registration
+  markdown: ({ grants, held, unreserved, surroundings, inbox, ...registration }) => {
+    const { agent, project, resumed, nowMs } = registration
     const grantedIds = grants.flatMap((one) => ("granted" in one ? [one.granted.id] : []))
     const kept = held.filter((reservation) => !grantedIds.includes(reservation.id))
     const head = lines(
       `# Session of ${agent.name} ${resumed ? "resumed" : "started"}`,
-      "",
-      agentProfile(agent, project.key),
+      agentProfile(agent, project.key, nowMs),
       takenHintLine(registration),
       kept.length === 0 ? null : `Still reserved by you: ${kept.length}`,
       grants.length === 0 ? null : grantCounts(grants),
@@ -88,9 +102,10 @@ export const macroStartSession = defineOperation({
       ...(unreserved.length === 0
         ? []
         : [`Nothing is reserved: no repository is connected. ${howToConnect()}`]),
-      ...kept.map((reservation) => grantedLines(reservation, nowMs)),
+      ...kept.map((reservation) => ownEntry(reservation, nowMs)),
+      surroundingsText(surroundings, nowMs),
       lines("## Inbox", `Total: ${inbox.total}`, `Unread: ${inbox.unread}`),
-      ...inbox.messages.map(inboxEntry),
+      ...inbox.messages.filter(isWaiting).map((message) => waitingEntry(message, nowMs)),
     ]
     return fitBlocks(head, blocks, "Call fetch-inbox to see the other messages.")
   },
@@ -134,7 +149,6 @@ export const macroClaimCycle = defineOperation({
     fitBlocks(
       lines(
         "# Work cycle",
-        "",
         `Agent: ${agent.name}`,
         grantCounts(grants),
         `Urgent messages: ${urgent.total}`,
@@ -142,7 +156,9 @@ export const macroClaimCycle = defineOperation({
       ),
       [
         ...grantBlocks(grants, nowMs),
-        ...urgent.messages.filter((message) => message.readAtMs === null).map(inboxEntry),
+        ...urgent.messages
+          .filter((message) => message.readAtMs === null)
+          .map((message) => inboxEntry(message, nowMs)),
       ],
       "Call list-file-reservations and fetch-inbox to see the rest.",
     ),
@@ -179,12 +195,22 @@ function grantCounts(grants: readonly Grant[]): string {
   return lines(`Granted: ${granted}`, `Refused: ${grants.length - granted}`)
 }
 
+/** Returns a reservation as its holder needs it in a list. */
+function ownEntry(reservation: Reservation, nowMs: number): string {
+  return lines(
+    `### ${oneLine(reservation.pathPattern)}`,
+    `Reservation id: ${reservation.id}`,
+    `Mode: ${modeOf(reservation)}`,
+    expiryLine(reservation, nowMs),
+  )
+}
+
 /** What was granted comes first: it is short, and the reports of conflicts may be long. */
 function grantBlocks(grants: readonly Grant[], nowMs: number): string[] {
   const granted = grants.flatMap((one) => ("granted" in one ? [one.granted] : []))
   const refused = grants.flatMap((one) => ("conflicts" in one ? [one] : []))
   return [
-    ...granted.map((reservation) => grantedLines(reservation, nowMs)),
+    ...granted.map((reservation) => ownEntry(reservation, nowMs)),
     ...refused.map((one) => `Not reserved: ${conflictReport(one, nowMs)}`),
   ]
 }
@@ -196,19 +222,14 @@ export const macroPrepareThread = defineOperation({
   effect: "write",
   idempotent: true,
   actor: "agent_name",
-  description: "Catch up on a thread of yours: its summary and its messages, which are marked read.",
+  description: "Catch up on a thread: its summary and its messages, of which yours are marked read.",
   input: z.strictObject({ agent_name: agentName(), project_id: projectId(), thread_id: threadId() }),
   async run(context, input) {
     const { app, project, actor, nowMs } = context
     const thread = await requireThread(app.db, project, input.thread_id)
-    if (!(await isThreadMember(app.db, thread.id, actor.id))) {
-      throw new AppError("refused", `${actor.name} takes no part in thread ${thread.key}`, {
-        hint: "Call get-thread-messages or summarize-thread to look at it.",
-      })
-    }
     const { messages } = await readThread(app, thread, THREAD_MESSAGES_LIMIT_DEFAULT)
     const summary = summaryMarkdown(thread, await summaryOf(app, thread, nowMs))
-    const blocks = messages.map((one) => threadEntry(one.message, one.recipients, one.ackedAtMs))
+    const blocks = messages.map((one) => threadEntry(one.message, one.recipients, one.ackedAtMs, nowMs))
     // Only what is shown is read: mail that did not fit must not vanish from what is unread.
     const room = `${summary}\n\n## Messages\nMarked read: ${messages.length}`
     const shown = messages.slice(messages.length - countFitting(room, blocks, OLDER_MESSAGES, "last"))
@@ -272,7 +293,6 @@ export const macroContactHandshake = defineOperation({
   markdown: ({ requester, recipient, liftedBlock, ids }) =>
     lines(
       "# Contact approved both ways",
-      "",
       `Requester: ${requester.name} (agent ${requester.id})`,
       `Recipient: ${recipient.name} (agent ${recipient.id})`,
       `Contact request id: ${ids.forth}`,

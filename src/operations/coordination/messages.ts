@@ -49,7 +49,7 @@ import {
   threadId,
   time,
 } from "../fields.ts"
-import { fitBlocks, inboxEntry, isoTime, lines, messageBody, messageHead } from "../markdown.ts"
+import { fitBlocks, fromAt, inboxEntry, lines, messageBody, messageFacts, shownTime } from "../markdown.ts"
 import { type ActorContext, defineOperation } from "../operation.ts"
 import { inTransaction } from "../transaction.ts"
 import { deliver, requireDelivered } from "./delivery.ts"
@@ -112,12 +112,11 @@ export const sendMessage = defineOperation({
   markdown: ({ messageId, threadKey, sentAtMs, draft, recipientCount }) =>
     lines(
       "# Message sent",
-      "",
       `Message id: ${messageId}`,
       `Thread id: ${threadKey}`,
       `Subject: ${oneLine(draft.subject)}`,
       `Importance: ${draft.importance}`,
-      `Sent: ${isoTime(sentAtMs)}`,
+      `Sent: ${shownTime(sentAtMs)}`,
       `Recipients: ${recipientCount}`,
       `Acknowledgment required: ${draft.ackRequired ? "yes" : "no"}`,
     ),
@@ -141,13 +140,12 @@ export const replyMessage = defineOperation({
   markdown: ({ messageId, threadKey, sentAtMs, draft, parent }) =>
     lines(
       "# Reply sent",
-      "",
       `Message id: ${messageId}`,
       `Parent message id: ${parent.id}`,
       `Thread id: ${threadKey}`,
       `Subject: ${oneLine(draft.subject)}`,
       `Importance: ${draft.importance}`,
-      `Sent: ${isoTime(sentAtMs)}`,
+      `Sent: ${shownTime(sentAtMs)}`,
     ),
 })
 
@@ -227,24 +225,24 @@ export const fetchInbox = defineOperation({
     include_bodies: z.boolean().default(false).describe("Include the texts"),
     limit: limit(INBOX_LIMIT_DEFAULT, INBOX_LIMIT_MAX),
   }),
-  async run({ app, actor }, input) {
+  async run({ app, actor, nowMs }, input) {
     const filter = { agentId: actor.id, sinceMs: input.since_ts, urgentOnly: input.urgent_only }
     return {
       agent: actor,
+      nowMs,
       ...(await readInbox(app.db, filter, { bodies: input.include_bodies, limit: input.limit })),
     }
   },
-  markdown: ({ agent, total, unread, messages }) => {
+  markdown: ({ agent, nowMs, total, unread, messages }) => {
     const head = lines(
       `# Inbox of ${agent.name}`,
-      "",
       `Total: ${total}`,
       `Unread: ${unread}`,
       `Shown: ${messages.length}`,
     )
     return fitBlocks(
       head,
-      messages.map(inboxEntry),
+      messages.map((message) => inboxEntry(message, nowMs)),
       "Call read-message for single messages, or fetch-inbox with a smaller limit.",
     )
   },
@@ -260,20 +258,17 @@ export const readMessage = defineOperation({
   description: "Show a message of yours with its text and mark it read.",
   input: z.strictObject({ agent_name: agentName(), project_id: projectId(), message_id: messageId() }),
   run: read,
-  markdown: ({ agent, message, recipients, readAtMs }) =>
+  markdown: ({ agent, message, recipients, readAtMs, nowMs }) =>
     lines(
       `# ${oneLine(message.subject)}`,
-      "",
-      `Read by: ${agent.name}`,
-      `Read: ${isoTime(readAtMs)}`,
       `Thread id: ${message.threadKey}`,
-      "",
-      messageHead(
+      `From: ${fromAt(message, nowMs)}`,
+      messageFacts(
         message,
         visibleRecipients(recipients),
         ownCopy(recipients, agent)?.ackedAtMs ?? firstAckAt(visibleRecipients(recipients)),
       ),
-      "",
+      `Read by: ${agent.name}, ${shownTime(readAtMs)}`,
       messageBody(message),
     ),
 })
@@ -286,7 +281,8 @@ export function read(context: ActorContext, input: { message_id: number }) {
     await requireParticipant(tx, project, actor, message)
     await markRead(tx, message.id, actor.id, nowMs)
     const recipients = await listRecipients(tx, message.id)
-    return { agent: actor, message, recipients, readAtMs: ownCopy(recipients, actor)?.readAtMs ?? nowMs }
+    const readAtMs = ownCopy(recipients, actor)?.readAtMs ?? nowMs
+    return { agent: actor, message, recipients, readAtMs, nowMs }
   })
 }
 

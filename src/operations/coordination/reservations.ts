@@ -3,7 +3,6 @@
 import * as z from "zod"
 import {
   CONFLICTS_SHOWN_MAX,
-  LISTING_ROWS_MAX,
   PATTERN_CHARS_MAX,
   RESERVATION_IDS_MAX,
   RESERVATION_SECONDS_DEFAULT,
@@ -16,20 +15,24 @@ import { named, oneLine } from "../../domain/foreign-text/markdown.ts"
 import type { Repository } from "../../domain/project.ts"
 import { AppError } from "../../errors.ts"
 import { recordActivity } from "../../store/coordination/activity.ts"
-import {
-  endReservation,
-  findReservation,
-  listHeldByAgent,
-  listReservations,
-} from "../../store/coordination/reservations.ts"
+import { endReservation, findReservation, listHeldByAgent } from "../../store/coordination/reservations.ts"
 import { listProjectRepositoryIds } from "../../store/projects.ts"
 import { forbidden, requireAgent, requireRepository, requireReservationScope } from "../admission.ts"
 import type { App } from "../app.ts"
 import { agentId, id, pathPattern, projectId, reason, repositoryId, seconds } from "../fields.ts"
-import { countFound, duration, fitBlocks, isoTime, lines, reservationEntry } from "../markdown.ts"
+import {
+  countFound,
+  duration,
+  expiryLine,
+  fitBlocks,
+  holderWithId,
+  lines,
+  reservationEntry,
+} from "../markdown.ts"
 import { type ActorContext, type CallContext, defineOperation, type ProjectContext } from "../operation.ts"
 import { inTransaction } from "../transaction.ts"
 import { grant, type Refused } from "./grants.ts"
+import { findReservations } from "./lookup.ts"
 import { resolvePattern } from "./patterns.ts"
 
 /**
@@ -48,18 +51,18 @@ export async function admitToRepository(context: ProjectContext, repositoryId: n
 
 /** Returns the report of a reservation that was refused: who stands in the way, where, and what to do. */
 export function conflictReport(refused: Refused, nowMs: number): string {
-  const { conflicts, projectId } = refused
+  const { conflicts, projectId, pathPattern } = refused
   const entries = conflicts
     .slice(0, CONFLICTS_SHOWN_MAX)
     .map(({ reservation, witness }) =>
       lines(
-        `Conflicting agent: ${holderOf(reservation)} (agent ${reservation.agentId})`,
+        `Conflicting agent: ${holderWithId(reservation)}`,
         reservation.projectId === projectId ? null : `Of another project: ${reservation.projectId}`,
         `Mode: ${modeOf(reservation)}`,
         `Path pattern: ${oneLine(reservation.pathPattern)}`,
         reservation.reason === null ? null : `Reason: ${oneLine(reservation.reason)}`,
-        `Path matched by both: ${oneLine(witness)}`,
-        `Expires: ${isoTime(reservation.expiresAtMs)} (in ${duration(reservation.expiresAtMs - nowMs)})`,
+        witness === pathPattern ? null : `Both match, for example: ${oneLine(witness)}`,
+        expiryLine(reservation, nowMs),
         `Reservation id: ${reservation.id}`,
       ),
     )
@@ -70,7 +73,7 @@ export function conflictReport(refused: Refused, nowMs: number): string {
     `${named(refused.pathPattern)} (${modeOf(refused)}) conflicts with ${all} of other agents.`,
     ...entries,
     adviceFor(refused),
-  ].join("\n\n")
+  ].join("\n")
 }
 
 function adviceFor({ conflicts, exclusive, projectId }: Refused): string {
@@ -78,8 +81,9 @@ function adviceFor({ conflicts, exclusive, projectId }: Refused): string {
     return "The holders work in another project on this repository: wait for the expiry, work on other files, or use shared mode if they share."
   }
   const isShareable = exclusive && conflicts.every(({ reservation }) => !reservation.exclusive)
-  const sharing = isShareable ? ", reserve with exclusive false to share the files," : ""
-  return `Call list-file-reservations to check who holds what${sharing} or send-message to the holder; shared mode works only where all holders share.`
+  return isShareable
+    ? "Reserve with exclusive false (shared mode) to share the files, call send-message to the holder, or list-file-reservations to check reservations."
+    : "Call send-message to the holder, or list-file-reservations to check reservations; shared mode works where all holders share."
 }
 
 export const reserveFilePaths = defineOperation({
@@ -117,7 +121,7 @@ export const reserveFilePaths = defineOperation({
     })
   },
   markdown: ({ granted, renewed, nowMs }) =>
-    lines(renewed ? "# Reservation renewed" : "# Files reserved", "", grantedLines(granted, nowMs)),
+    lines(renewed ? "# Reservation renewed" : "# Files reserved", grantedLines(granted, nowMs)),
 })
 
 /** Returns what a holder needs to know of a reservation. */
@@ -127,7 +131,7 @@ export function grantedLines(granted: Reservation, nowMs: number): string {
     `Path pattern: ${oneLine(granted.pathPattern)}`,
     `Mode: ${modeOf(granted)}`,
     `Agent: ${granted.agentName}`,
-    `Expires: ${isoTime(granted.expiresAtMs)} (in ${duration(granted.expiresAtMs - nowMs)})`,
+    expiryLine(granted, nowMs),
   )
 }
 
@@ -146,23 +150,23 @@ export const listFileReservations = defineOperation({
       .string()
       .min(1)
       .max(PATTERN_CHARS_MAX)
-      .describe("Only patterns that contain this text")
+      .describe("Only patterns that contain this text, or match it as a path")
       .optional(),
   }),
   async run({ app, project, nowMs }, input) {
     if (input.repository_id !== undefined) await requireRepository(app.db, input.repository_id)
     if (input.agent_id !== undefined) await requireAgent(app.db, project, input.agent_id)
-    const filter = {
+    const wanted = {
       projectId: project.id,
       repositoryId: input.repository_id,
       agentId: input.agent_id,
-      patternPart: input.path_pattern,
+      text: input.path_pattern,
     }
-    return { reservations: await listReservations(app.db, filter, nowMs, LISTING_ROWS_MAX), nowMs }
+    return { ...(await findReservations(app.db, wanted, nowMs)), nowMs }
   },
-  markdown: ({ reservations, nowMs }) =>
+  markdown: ({ reservations, total, nowMs }) =>
     fitBlocks(
-      lines("# File reservations", "", `Total: ${reservations.length}`),
+      lines("# File reservations", `Total: ${total}`),
       reservations.map((reservation) => reservationEntry(reservation, nowMs)),
       "Narrow the list with agent_id, repository_id or path_pattern.",
     ),
@@ -191,7 +195,7 @@ export const releaseFileReservations = defineOperation({
     )
   },
   markdown: ({ agent, released, notReleased, nowMs }) => {
-    const head = lines("# Reservations released", "", `Agent: ${agent.name}`, `Released: ${released.length}`)
+    const head = lines("# Reservations released", `Agent: ${agent.name}`, `Released: ${released.length}`)
     const releasedEntries = released.map((reservation) =>
       lines(
         `### ${oneLine(reservation.pathPattern)}`,

@@ -1,17 +1,25 @@
 /** Searching messages, and what happened lately. */
 
 import * as z from "zod"
-import { MESSAGE_EXCERPT_CHARS_MAX, SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX } from "../../config/limits.ts"
+import {
+  LATER_EXCERPT_CHARS_MAX,
+  MESSAGE_EXCERPT_CHARS_MAX,
+  SEARCH_LIMIT_DEFAULT,
+  SEARCH_LIMIT_MAX,
+} from "../../config/limits.ts"
 import type { Message, Recipient } from "../../domain/coordination/message.ts"
-import { inQuotes, named, oneLine } from "../../domain/foreign-text/markdown.ts"
+import { inQuotes, named, oneLine, quoted } from "../../domain/foreign-text/markdown.ts"
 import { excerpt, hasWords, type MessageQuery, parseQuery } from "../../domain/text/query-text.ts"
-import { type Activity, listActivity } from "../../store/coordination/activity.ts"
+import { type Activity, countActivity, listActivity } from "../../store/coordination/activity.ts"
 import { findMessage } from "../../store/coordination/messages.ts"
 import { requireAgent } from "../admission.ts"
 import { agentName, importance, limit, projectId, query, time, timeUntil } from "../fields.ts"
-import { fitBlocks, isoTime, lines } from "../markdown.ts"
+import { fitBlocks, fromAt, lines, nameAt, nameList, shownCount, timeAndAge } from "../markdown.ts"
 import { defineOperation } from "../operation.ts"
 import { withVisibleRecipients } from "./messages.ts"
+
+/** The best of what was found are shown with more of their text than the others. */
+const WELL_SHOWN = 5
 
 export const searchMessages = defineOperation({
   name: "search-messages",
@@ -32,7 +40,7 @@ export const searchMessages = defineOperation({
     to_date: timeUntil("Sent until, ISO 8601").optional(),
     limit: limit(SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX),
   }),
-  async run({ app, project }, input) {
+  async run({ app, project, nowMs }, input) {
     const parsed = parseQuery(input.query)
     const idOf = async (name: string | undefined) =>
       name === undefined ? undefined : (await requireAgent(app.db, project, name)).id
@@ -49,17 +57,18 @@ export const searchMessages = defineOperation({
       const message = await findMessage(app.db, id)
       if (message !== undefined) messages.push(message)
     }
-    return { parsed, found: await withVisibleRecipients(app, messages) }
+    const isAll = messages.length < input.limit
+    const total = isAll ? messages.length : await app.search.countMessages(app.db, parsed, filter)
+    return { parsed, total, found: await withVisibleRecipients(app, messages), nowMs }
   },
-  markdown: ({ parsed, found }) =>
+  markdown: ({ parsed, total, found, nowMs }) =>
     fitBlocks(
       lines(
         "# Messages found",
-        "",
-        `Results: ${found.length}`,
+        `Results: ${shownCount(found.length, total)}`,
         found.length === 0 ? emptyHint(parsed) : null,
       ),
-      found.map(({ message, recipients }) => resultEntry(parsed, message, recipients)),
+      found.map((one, index) => (index < WELL_SHOWN ? wellShown : briefly)(parsed, one, nowMs)),
       "Use a smaller limit or more words.",
     ),
 })
@@ -70,16 +79,36 @@ function emptyHint(parsed: MessageQuery): string {
     : "The query names no word to look for; add one."
 }
 
-function resultEntry(parsed: MessageQuery, message: Message, recipients: readonly Recipient[]): string {
+/** Returns one of the best as a block with all that a reader may go by. */
+function wellShown(
+  parsed: MessageQuery,
+  { message, recipients }: { message: Message; recipients: readonly Recipient[] },
+  nowMs: number,
+): string {
+  return lines(
+    resultHead(parsed, message),
+    `From: ${fromAt(message, nowMs)}`,
+    `To: ${nameList(recipients.map((recipient) => recipient.name))}`,
+    `Importance: ${message.importance}`,
+    quoted(excerpt(message.bodyMd, parsed, "body", MESSAGE_EXCERPT_CHARS_MAX)),
+  )
+}
+
+/** Returns one of the others as a shorter block. */
+function briefly(parsed: MessageQuery, { message }: { message: Message }, nowMs: number): string {
+  return lines(
+    resultHead(parsed, message),
+    `From: ${nameAt(message, nowMs)}`,
+    message.importance === "normal" ? null : `Importance: ${message.importance}`,
+    quoted(excerpt(message.bodyMd, parsed, "body", LATER_EXCERPT_CHARS_MAX)),
+  )
+}
+
+function resultHead(parsed: MessageQuery, message: Message): string {
   return lines(
     `### ${oneLine(excerpt(message.subject, parsed, "subject", MESSAGE_EXCERPT_CHARS_MAX))}`,
     `Message id: ${message.id}`,
     `Thread id: ${message.threadKey}`,
-    `From: ${message.senderName} (agent ${message.senderId})`,
-    `To: ${recipients.map((recipient) => recipient.name).join(", ")}`,
-    `Importance: ${message.importance}`,
-    `Sent: ${isoTime(message.createdAtMs)}`,
-    `Excerpt: ${oneLine(excerpt(message.bodyMd, parsed, "body", MESSAGE_EXCERPT_CHARS_MAX))}`,
   )
 }
 
@@ -97,25 +126,24 @@ export const getLatestUpdates = defineOperation({
     agent_name: agentName("Only by this agent").optional(),
     limit: limit(SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX),
   }),
-  async run({ app, project }, input) {
+  async run({ app, project, nowMs }, input) {
     const agent =
       input.agent_name === undefined ? undefined : await requireAgent(app.db, project, input.agent_name)
-    return listActivity(
-      app.db,
-      { projectId: project.id, sinceMs: input.since_ts, agentId: agent?.id },
-      input.limit,
-    )
+    const filter = { projectId: project.id, sinceMs: input.since_ts, agentId: agent?.id }
+    const activities = await listActivity(app.db, filter, input.limit)
+    const isAll = activities.length < input.limit
+    return { activities, total: isAll ? activities.length : await countActivity(app.db, filter), nowMs }
   },
-  markdown: (activities) =>
+  markdown: ({ activities, total, nowMs }) =>
     fitBlocks(
-      lines("# Latest updates", "", `Updates: ${activities.length}`),
-      activities.map(activityLine),
+      lines("# Latest updates", `Updates: ${shownCount(activities.length, total)}`),
+      activities.map((activity) => activityLine(activity, nowMs)),
       "Use a smaller limit.",
     ),
 })
 
-function activityLine(activity: Activity): string {
-  return `- ${isoTime(activity.createdAtMs)} ${activity.agentName}: ${describeActivity(activity)}`
+function activityLine(activity: Activity, nowMs: number): string {
+  return `- ${timeAndAge(activity.createdAtMs, nowMs)}, ${activity.agentName}: ${describeActivity(activity)}`
 }
 
 function describeActivity(activity: Activity): string {

@@ -21,6 +21,7 @@ import { hasWords, parseQuery } from "../../domain/text/query-text.ts"
 import { AppError } from "../../errors.ts"
 import { listThreadMessages } from "../../store/coordination/messages.ts"
 import {
+  countThreads,
   findThread,
   findThreadById,
   listParticipants,
@@ -29,7 +30,16 @@ import {
 import { requireAgent } from "../admission.ts"
 import type { App } from "../app.ts"
 import { agentName, limit, projectId, query, threadId, time } from "../fields.ts"
-import { count, duration, fitBlocks, isoTime, lines, nameList, threadEntry } from "../markdown.ts"
+import {
+  count,
+  duration,
+  fitBlocks,
+  lines,
+  nameList,
+  shownCount,
+  threadEntry,
+  timeAndAge,
+} from "../markdown.ts"
 import { defineOperation } from "../operation.ts"
 import { withVisibleRecipients } from "./messages.ts"
 
@@ -48,15 +58,13 @@ export async function readThread(app: App, thread: Thread, limit: number) {
   return { thread, participants: await listParticipants(app.db, thread.id), messages }
 }
 
-/** Returns the lines that stand above a thread's messages. */
-function threadHead(thread: Thread, participants: readonly Participant[], nowMs: number): string {
+/** Returns what is to be known of a thread below its subject. */
+function threadFacts(thread: Thread, participants: readonly Participant[], nowMs: number): string {
   return lines(
     `Thread id: ${thread.key}`,
-    `Subject: ${oneLine(thread.subject)}`,
     `Participants: ${nameList(participants.map((participant) => participant.name))}`,
     `Messages: ${thread.messageCount}`,
-    `Created: ${isoTime(thread.createdAtMs)}`,
-    `Last activity: ${isoTime(thread.lastMessageAtMs)}`,
+    `Last activity: ${timeAndAge(thread.lastMessageAtMs, nowMs)}`,
     `Status: ${threadStatus(thread.lastMessageAtMs, nowMs)}`,
   )
 }
@@ -82,9 +90,14 @@ export const getThreadMessages = defineOperation({
   markdown: ({ thread, participants, messages, nowMs }) => {
     const shown =
       messages.length < thread.messageCount ? `Shown: the latest ${messages.length}` : `Shown: all`
-    const head = lines(`# ${oneLine(thread.subject)}`, "", threadHead(thread, participants, nowMs), shown)
+    const head = lines(
+      `# ${oneLine(thread.subject)}`,
+      threadFacts(thread, participants, nowMs),
+      `Created: ${timeAndAge(thread.createdAtMs, nowMs)}`,
+      shown,
+    )
     const blocks = messages.map(({ message, recipients, ackedAtMs }) =>
-      threadEntry(message, recipients, ackedAtMs),
+      threadEntry(message, recipients, ackedAtMs, nowMs),
     )
     return fitBlocks(
       head,
@@ -126,45 +139,53 @@ export const searchThreads = defineOperation({
       participantId: participant?.id,
       fromMs: Number.isFinite(fromMs) ? fromMs : undefined,
     }
-    const threads =
+    const { threads, total } =
       input.query === undefined
-        ? await listThreads(app.db, filter, input.limit)
+        ? await latestThreads(app, filter, input.limit)
         : await findThreads(app, input.query, filter, input.limit)
     const found: { thread: Thread; participants: Participant[] }[] = []
     for (const thread of threads)
       found.push({ thread, participants: await listParticipants(app.db, thread.id) })
-    return { found, nowMs }
+    return { found, total, nowMs }
   },
-  markdown: ({ found, nowMs }) =>
+  markdown: ({ found, total, nowMs }) =>
     fitBlocks(
       lines(
         "# Threads",
-        "",
-        `Results: ${found.length}`,
+        `Results: ${shownCount(found.length, total)}`,
         found.length === 0 ? "Nothing matched; try other or fewer words." : null,
       ),
       found.map(({ thread, participants }) =>
-        lines(`### ${oneLine(thread.subject)}`, threadHead(thread, participants, nowMs)),
+        lines(`### ${oneLine(thread.subject)}`, threadFacts(thread, participants, nowMs)),
       ),
       "Use a smaller limit or more words.",
     ),
 })
 
+type ThreadsFound = { threads: Thread[]; total: number }
+type ThreadFilter = Parameters<typeof listThreads>[1]
+
+async function latestThreads(app: App, filter: ThreadFilter, limit: number): Promise<ThreadsFound> {
+  const threads = await listThreads(app.db, filter, limit)
+  return { threads, total: threads.length < limit ? threads.length : await countThreads(app.db, filter) }
+}
+
 async function findThreads(
   app: App,
   text: string,
-  filter: Parameters<typeof listThreads>[1],
+  filter: ThreadFilter,
   limit: number,
-): Promise<Thread[]> {
+): Promise<ThreadsFound> {
   const parsed = parseQuery(text)
-  if (!hasWords(parsed)) return []
+  if (!hasWords(parsed)) return { threads: [], total: 0 }
   const ids = await app.search.findThreads(app.db, parsed, filter, limit)
   const threads: Thread[] = []
   for (const id of ids) {
     const thread = await findThreadById(app.db, id)
     if (thread !== undefined) threads.push(thread)
   }
-  return threads
+  const isAll = ids.length < limit
+  return { threads, total: isAll ? ids.length : await app.search.countThreads(app.db, parsed, filter) }
 }
 
 /** Returns a thread's summary, of its latest messages when it is very long. */
@@ -200,7 +221,6 @@ export function summaryMarkdown(thread: Thread, summary: ThreadSummary): string 
   return [
     lines(
       `# Summary: ${oneLine(thread.subject)}`,
-      "",
       `Thread id: ${thread.key}`,
       `Participants: ${nameList(summary.participants)}`,
       `Messages: ${thread.messageCount}${partial}`,
@@ -289,19 +309,19 @@ export const getThreadParticipants = defineOperation({
   idempotent: true,
   description: "List who takes part in a thread: messages sent, last active, role.",
   input: z.strictObject({ project_id: projectId(), thread_id: threadId() }),
-  async run({ app, project }, input) {
+  async run({ app, project, nowMs }, input) {
     const thread = await requireThread(app.db, project, input.thread_id)
-    return { thread, participants: await listParticipants(app.db, thread.id) }
+    return { thread, participants: await listParticipants(app.db, thread.id), nowMs }
   },
-  markdown: ({ thread, participants }) =>
+  markdown: ({ thread, participants, nowMs }) =>
     fitBlocks(
-      lines("# Thread participants", "", `Thread id: ${thread.key}`, `Participants: ${participants.length}`),
+      lines("# Thread participants", `Thread id: ${thread.key}`, `Participants: ${participants.length}`),
       participants.map((participant) =>
         lines(
           `### ${participant.name}`,
           `Agent id: ${participant.agentId}`,
           `Messages sent: ${participant.messagesSent}`,
-          `Last active: ${isoTime(participant.lastActiveAtMs)}`,
+          `Last active: ${timeAndAge(participant.lastActiveAtMs, nowMs)}`,
           `Role: ${participant.role}`,
         ),
       ),
@@ -329,9 +349,9 @@ export const getActionItems = defineOperation({
       (input.assigned_to === undefined ||
         (item.owner !== null && nameKey(item.owner) === nameKey(input.assigned_to))) &&
       (input.completed === undefined || item.completed === input.completed)
-    return { thread, items: all.filter(wanted) }
+    return { thread, all, items: all.filter(wanted) }
   },
-  markdown: ({ thread, items }) => {
+  markdown: ({ thread, all, items }) => {
     const pending = items.filter((item) => !item.completed)
     const completed = items.filter((item) => item.completed)
     const section = (title: string, entries: readonly ActionItem[]) =>
@@ -339,11 +359,11 @@ export const getActionItems = defineOperation({
     return fitBlocks(
       lines(
         "# Action items",
-        "",
         `Thread id: ${thread.key}`,
-        `Total: ${items.length}`,
-        `Pending: ${pending.length}`,
-        `Completed: ${completed.length}`,
+        `Total: ${all.length}`,
+        `Pending: ${all.filter((item) => !item.completed).length}`,
+        `Completed: ${all.filter((item) => item.completed).length}`,
+        items.length === all.length ? null : `Shown: ${items.length}`,
       ),
       [...section("Pending", pending), ...section("Completed", completed)],
       "Use assigned_to or completed to see fewer.",

@@ -15,10 +15,10 @@ import type { IndexingResult } from "./indexer.ts"
 import type { RepositoryState } from "./repositories.ts"
 import type { DocumentationAnswer, FoundPassage } from "./results.ts"
 
-/** Returns what a search found: the best first, as many as fit, then what was not searched. */
+/** Returns what a search found: the best first, as many as fit, below a note of what is still missing. */
 export function answerText({ results, meta }: DocumentationAnswer): string {
-  const tail = notesText(meta.notes ?? [])
-  if (results.length === 0) return sections("# Documentation", NOTHING_FOUND, tail)
+  const missing = notesText(meta.notes ?? [])
+  if (results.length === 0) return sections("# Documentation", missing, NOTHING_FOUND)
   const places = new Set(results.map(placeOf))
   const head = lines(
     "# Documentation",
@@ -27,13 +27,13 @@ export function answerText({ results, meta }: DocumentationAnswer): string {
     `Shown: ${results.length} of ${count(meta.total, "match", "matches")}`,
   )
   const blocks = results.map((result) => resultBlock(result, places.size > 1))
-  const shown = countFitting(sections(head, tail), blocks, LESS)
+  const shown = countFitting(sections(head, missing), blocks, LESS)
   const left = blocks.length - shown
   return sections(
     head,
+    missing,
     ...blocks.slice(0, shown),
     left === 0 ? "" : `${left} more did not fit. ${LESS}`,
-    tail,
   )
 }
 

@@ -17,6 +17,8 @@ export interface Activity {
   createdAtMs: number
 }
 
+const WANTED = "x.project_id = ? AND (? IS NULL OR x.created_at_ms > ?) AND (? IS NULL OR x.agent_id = ?)"
+
 export const activityStatements = {
   insert: `
     INSERT INTO activity (project_id, agent_id, kind, message_id, reservation_id, created_at_ms)
@@ -27,8 +29,8 @@ export const activityStatements = {
     FROM activity x JOIN agents a ON a.id = x.agent_id
       LEFT JOIN messages m ON m.id = x.message_id LEFT JOIN threads t ON t.id = m.thread_id
       LEFT JOIN reservations r ON r.id = x.reservation_id
-    WHERE x.project_id = ? AND (? IS NULL OR x.created_at_ms > ?) AND (? IS NULL OR x.agent_id = ?)
-    ORDER BY x.id DESC LIMIT ?`,
+    WHERE ${WANTED} ORDER BY x.id DESC LIMIT ?`,
+  count: `SELECT count(*) AS count FROM activity x WHERE ${WANTED}`,
 }
 
 interface NewActivity {
@@ -63,22 +65,25 @@ type ActivityRow = {
   created_at_ms: number
 }
 
+interface ActivityFilter {
+  projectId: number
+  sinceMs?: number | undefined
+  agentId?: number | undefined
+}
+
+function filterArguments({ projectId, sinceMs, agentId }: ActivityFilter): (number | null)[] {
+  return [projectId, sinceMs ?? null, sinceMs ?? null, agentId ?? null, agentId ?? null]
+}
+
+/** Counts what `listActivity` would return without a limit. */
+export async function countActivity(db: Queries, filter: ActivityFilter): Promise<number> {
+  const row = await db.get<{ count: number }>(activityStatements.count, filterArguments(filter))
+  return row?.count ?? 0
+}
+
 /** Returns what happened after a time, the latest first, at most `limit`. */
-export async function listActivity(
-  db: Queries,
-  filter: { projectId: number; sinceMs?: number | undefined; agentId?: number | undefined },
-  limit: number,
-): Promise<Activity[]> {
-  const sinceMs = filter.sinceMs ?? null
-  const agent = filter.agentId ?? null
-  const rows = await db.all<ActivityRow>(activityStatements.list, [
-    filter.projectId,
-    sinceMs,
-    sinceMs,
-    agent,
-    agent,
-    limit,
-  ])
+export async function listActivity(db: Queries, filter: ActivityFilter, limit: number): Promise<Activity[]> {
+  const rows = await db.all<ActivityRow>(activityStatements.list, [...filterArguments(filter), limit])
   return rows.map((row) => ({
     id: row.id,
     kind: row.kind as ActivityKind,

@@ -33,7 +33,11 @@ export const contactStatements = {
       CASE WHEN EXISTS (
         SELECT 1 FROM contacts WHERE status = 'approved'
           AND ((requester_id = ? AND recipient_id = ?) OR (recipient_id = ? AND requester_id = ?))
-      ) THEN 1 ELSE 0 END AS approved`,
+      ) THEN 1 ELSE 0 END AS approved,
+      CASE WHEN EXISTS (
+        SELECT 1 FROM contacts WHERE status = 'denied' AND requester_id = ? AND recipient_id = ?
+      ) THEN 1 ELSE 0 END AS denied`,
+  liftDenial: "DELETE FROM contacts WHERE requester_id = ? AND recipient_id = ? AND status = 'denied'",
 }
 
 export async function findContactById(db: Queries, id: number): Promise<Contact | undefined> {
@@ -105,19 +109,26 @@ export async function removeBlock(tx: Queries, blockerId: number, blockedId: num
   return (await tx.run(contactStatements.unblock, [blockerId, blockedId])) > 0
 }
 
-/** Returns whether the recipient has blocked the sender, and whether a contact between them is approved. */
+/** Takes back a denial of a request; returns whether there was one. */
+export async function liftDenial(tx: Queries, requesterId: number, recipientId: number): Promise<boolean> {
+  return (await tx.run(contactStatements.liftDenial, [requesterId, recipientId])) > 0
+}
+
+/** Returns whether the recipient has blocked or denied the sender, and whether a contact between them is approved. */
 export async function findContactFacts(
   db: Queries,
   senderId: number,
   recipientId: number,
-): Promise<{ blocked: boolean; approved: boolean }> {
-  const row = await db.get<{ blocked: number; approved: number }>(contactStatements.facts, [
+): Promise<{ blocked: boolean; approved: boolean; denied: boolean }> {
+  const row = await db.get<{ blocked: number; approved: number; denied: number }>(contactStatements.facts, [
     recipientId,
     senderId,
+    senderId,
+    recipientId,
     senderId,
     recipientId,
     senderId,
     recipientId,
   ])
-  return { blocked: row?.blocked === 1, approved: row?.approved === 1 }
+  return { blocked: row?.blocked === 1, approved: row?.approved === 1, denied: row?.denied === 1 }
 }

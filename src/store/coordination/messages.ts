@@ -82,6 +82,10 @@ export const messageStatements = {
     "UPDATE message_recipients SET read_at_ms = ? WHERE message_id = ? AND agent_id = ? AND read_at_ms IS NULL",
   markAcked:
     "UPDATE message_recipients SET acked_at_ms = ? WHERE message_id = ? AND agent_id = ? AND acked_at_ms IS NULL",
+  notices: `
+    SELECT count(*) AS count FROM message_recipients r JOIN messages m ON m.id = r.message_id
+      JOIN threads t ON t.id = m.thread_id
+    WHERE r.agent_id = ? AND t.is_notice = 1 AND m.subject = ?`,
   sentSince:
     "SELECT count(*) AS sent, min(created_at_ms) AS first_ms FROM messages WHERE sender_id = ? AND created_at_ms > ?",
 }
@@ -267,6 +271,12 @@ export async function markAcknowledged(
   nowMs: number,
 ): Promise<boolean> {
   return (await tx.run(messageStatements.markAcked, [nowMs, messageId, agentId])) > 0
+}
+
+/** Counts the notifications with a subject that an agent ever got. */
+export async function countNotices(db: Queries, agentId: number, subject: string): Promise<number> {
+  const row = await db.get<{ count: number }>(messageStatements.notices, [agentId, subject])
+  return row?.count ?? 0
 }
 
 /** Counts what an agent sent after a time, and tells when the first of it was sent. */

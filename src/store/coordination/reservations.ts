@@ -14,6 +14,10 @@ const SELECT = `
     r.created_at_ms, r.expires_at_ms, r.ended_at_ms
   FROM reservations r JOIN agents a ON a.id = r.agent_id`
 
+const LISTED = `
+  WHERE r.project_id = ? AND r.ended_at_ms IS NULL AND r.expires_at_ms > ?
+    AND (? IS NULL OR r.repository_id = ?) AND (? IS NULL OR r.agent_id = ?)`
+
 /** Comparing reads many rows, so these hold only what comparing needs. */
 const CANDIDATE = `
   SELECT id, agent_id, path_pattern, exclusive, expires_at_ms, ended_at_ms FROM reservations
@@ -36,11 +40,16 @@ export const reservationStatements = {
     SELECT agent_id, path_pattern FROM reservations
     WHERE repository_id = ? AND ended_at_ms IS NULL AND expires_at_ms > ?
       AND (path_pattern LIKE '%*%' OR path_pattern LIKE '%?%' OR path_pattern LIKE '%[%' OR path_pattern LIKE '%{%')`,
-  list: `
-    ${SELECT} WHERE r.project_id = ? AND r.ended_at_ms IS NULL AND r.expires_at_ms > ?
-      AND (? IS NULL OR r.repository_id = ?) AND (? IS NULL OR r.agent_id = ?)
-      AND (? IS NULL OR lower(r.path_pattern) LIKE lower(?) ESCAPE '!')
-    ORDER BY r.id LIMIT ?`,
+  list: `${SELECT} ${LISTED} ORDER BY r.id LIMIT ?`,
+  countListed: `SELECT count(*) AS count FROM reservations r ${LISTED}`,
+  // What has anything special may match any path.
+  listAround: `
+    ${SELECT} ${LISTED}
+      AND (lower(r.path_pattern) LIKE lower(?) ESCAPE '!'
+        OR substr(lower(?), 1, length(r.path_pattern) + 1) = lower(r.path_pattern) || '/'
+        OR r.path_pattern LIKE '%*%' OR r.path_pattern LIKE '%?%' OR r.path_pattern LIKE '%[%'
+        OR r.path_pattern LIKE '%{%' OR r.path_pattern LIKE '%!\\%' ESCAPE '!')
+    ORDER BY r.id`,
   listInRepository: `
     ${SELECT} WHERE r.repository_id = ? AND r.ended_at_ms IS NULL AND r.expires_at_ms > ? ORDER BY r.id LIMIT ?`,
   heldByAgent: `${SELECT} WHERE r.agent_id = ? AND r.ended_at_ms IS NULL AND r.expires_at_ms > ? ORDER BY r.id`,
@@ -192,8 +201,11 @@ interface ReservationFilter {
   projectId: number
   repositoryId?: number | undefined
   agentId?: number | undefined
-  /** Part of the pattern's text, in any case. */
-  patternPart?: string | undefined
+}
+
+function listArguments({ projectId, repositoryId, agentId }: ReservationFilter, nowMs: number) {
+  const [repository, agent] = [repositoryId ?? null, agentId ?? null]
+  return [projectId, nowMs, repository, repository, agent, agent]
 }
 
 /** Returns held reservations, oldest first, at most `limit`. */
@@ -203,11 +215,34 @@ export async function listReservations(
   nowMs: number,
   limit: number,
 ): Promise<Reservation[]> {
-  const repository = filter.repositoryId ?? null
-  const agent = filter.agentId ?? null
-  const part = filter.patternPart === undefined ? null : `%${filter.patternPart.replace(/[!%_]/g, "!$&")}%`
-  const args = [filter.projectId, nowMs, repository, repository, agent, agent, part, part, limit]
+  const args = [...listArguments(filter, nowMs), limit]
   return (await db.all<ReservationRow>(reservationStatements.list, args)).map(toReservation)
+}
+
+/** Counts what `listReservations` would return without a limit. */
+export async function countReservations(
+  db: Queries,
+  filter: ReservationFilter,
+  nowMs: number,
+): Promise<number> {
+  const args = listArguments(filter, nowMs)
+  const row = await db.get<{ count: number }>(reservationStatements.countListed, args)
+  return row?.count ?? 0
+}
+
+/**
+ * Returns the held reservations whose patterns contain a text, in any case, and all that may match it as a path:
+ * folders above it and patterns with anything special. Oldest first.
+ */
+export async function listReservationsAround(
+  db: Queries,
+  filter: ReservationFilter,
+  { text, path }: { text: string; path: string },
+  nowMs: number,
+): Promise<Reservation[]> {
+  const part = `%${text.replace(/[!%_]/g, "!$&")}%`
+  const args = [...listArguments(filter, nowMs), part, path]
+  return (await db.all<ReservationRow>(reservationStatements.listAround, args)).map(toReservation)
 }
 
 /** Returns what is held in a repository, whatever the project, oldest first, at most `limit`. */

@@ -14,14 +14,16 @@ const VISIBLE_THREADS = `
   SELECT m.thread_id FROM message_recipients r JOIN messages m ON m.id = r.message_id
   WHERE r.agent_id = ? AND r.kind <> 'bcc'`
 
+const LISTED = `
+  FROM threads t
+  WHERE t.project_id = ? AND t.is_notice = 0 AND (? IS NULL OR t.last_message_at_ms >= ?)
+    AND (? IS NULL OR t.id IN (${VISIBLE_THREADS}))`
+
 export const threadStatements = {
   findByKey: `SELECT ${COLUMNS} FROM threads t WHERE t.project_id = ? AND t.key = ?`,
   findById: `SELECT ${COLUMNS} FROM threads t WHERE t.id = ?`,
-  list: `
-    SELECT ${COLUMNS} FROM threads t
-    WHERE t.project_id = ? AND t.is_notice = 0 AND (? IS NULL OR t.last_message_at_ms >= ?)
-      AND (? IS NULL OR t.id IN (${VISIBLE_THREADS}))
-    ORDER BY t.last_message_at_ms DESC, t.id DESC LIMIT ?`,
+  list: `SELECT ${COLUMNS} ${LISTED} ORDER BY t.last_message_at_ms DESC, t.id DESC LIMIT ?`,
+  countListed: `SELECT count(*) AS count ${LISTED}`,
   listKeys: `
     SELECT key FROM threads WHERE project_id = ? AND is_notice = 0 AND substr(key, 1, length(?)) = ?
     ORDER BY last_message_at_ms DESC LIMIT ?`,
@@ -69,10 +71,19 @@ interface ThreadListFilter {
 
 /** Returns threads, the most recently written first, at most `limit`. */
 export async function listThreads(db: Queries, filter: ThreadListFilter, limit: number): Promise<Thread[]> {
+  return (await db.all<ThreadRow>(threadStatements.list, [...listArguments(filter), limit])).map(toThread)
+}
+
+/** Counts what `listThreads` would return without a limit. */
+export async function countThreads(db: Queries, filter: ThreadListFilter): Promise<number> {
+  const row = await db.get<{ count: number }>(threadStatements.countListed, listArguments(filter))
+  return row?.count ?? 0
+}
+
+function listArguments(filter: ThreadListFilter): (number | null)[] {
   const fromMs = filter.fromMs ?? null
   const participant = filter.participantId ?? null
-  const args = [filter.projectId, fromMs, fromMs, participant, participant, participant, limit]
-  return (await db.all<ThreadRow>(threadStatements.list, args)).map(toThread)
+  return [filter.projectId, fromMs, fromMs, participant, participant, participant]
 }
 
 /** Returns the thread ids that begin with `prefix`, the most recently written first. */

@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest"
 import { CONTACT_POLICIES } from "../../../src/domain/coordination/agent.ts"
-import { type ContactFacts, decideDelivery, decideRequest } from "../../../src/domain/coordination/contact.ts"
+import {
+  type ContactFacts,
+  decideDelivery,
+  decideRequest,
+  mayAskAgain,
+} from "../../../src/domain/coordination/contact.ts"
 
 const BOTH = [false, true]
 
@@ -10,7 +15,9 @@ type DeliveryFacts = Parameters<typeof decideDelivery>[0]
 const DELIVERIES: DeliveryFacts[] = CONTACT_POLICIES.flatMap((recipientPolicy) =>
   BOTH.flatMap((blocked) =>
     BOTH.flatMap((approved) =>
-      BOTH.map((answersRecipient) => ({ recipientPolicy, blocked, approved, answersRecipient })),
+      BOTH.flatMap((denied) =>
+        BOTH.map((answersRecipient) => ({ recipientPolicy, blocked, approved, denied, answersRecipient })),
+      ),
     ),
   ),
 )
@@ -22,6 +29,7 @@ const DELIVERY_STEPS: [string, (facts: DeliveryFacts) => boolean, ReturnType<typ
   ["an answer to the recipient is delivered", (facts) => facts.answersRecipient, "deliver"],
   ["open delivers", (facts) => facts.recipientPolicy === "open", "deliver"],
   ["an approved contact delivers", (facts) => facts.approved, "deliver"],
+  ["a denial by the recipient refuses", (facts) => facts.denied, "denied"],
   ["contacts_only refuses", (facts) => facts.recipientPolicy === "contacts_only", "needs_approval"],
   ["auto asks whether the two are acquainted", (facts) => facts.recipientPolicy === "auto", "if_acquainted"],
 ]
@@ -38,7 +46,9 @@ describe("decideDelivery", () => {
 })
 
 const REQUESTS: ContactFacts[] = CONTACT_POLICIES.flatMap((recipientPolicy) =>
-  BOTH.flatMap((blocked) => BOTH.map((approved) => ({ recipientPolicy, blocked, approved }))),
+  BOTH.flatMap((blocked) =>
+    BOTH.flatMap((approved) => BOTH.map((denied) => ({ recipientPolicy, blocked, approved, denied }))),
+  ),
 )
 
 describe("decideRequest", () => {
@@ -48,21 +58,46 @@ describe("decideRequest", () => {
   })
 
   test("open approves at once", () => {
-    expect(decideRequest({ recipientPolicy: "open", blocked: false, approved: false })).toBe("approved")
+    expect(decideRequest({ recipientPolicy: "open", blocked: false, approved: false, denied: false })).toBe(
+      "approved",
+    )
   })
 
   test("what is approved already stays approved", () => {
     for (const recipientPolicy of ["open", "auto", "contacts_only"] as const)
-      expect(decideRequest({ recipientPolicy, blocked: false, approved: true })).toBe("approved")
+      expect(decideRequest({ recipientPolicy, blocked: false, approved: true, denied: true })).toBe(
+        "approved",
+      )
   })
 
   test("contacts_only leaves every new request to the recipient", () => {
-    expect(decideRequest({ recipientPolicy: "contacts_only", blocked: false, approved: false })).toBe(
-      "pending",
-    )
+    expect(
+      decideRequest({ recipientPolicy: "contacts_only", blocked: false, approved: false, denied: false }),
+    ).toBe("pending")
+  })
+
+  test("a denial leaves what auto might approve to the recipient", () => {
+    const facts = { recipientPolicy: "auto", blocked: false, approved: false, denied: true } as const
+    expect(decideRequest(facts)).toBe("pending")
   })
 
   test("auto asks whether the two are acquainted", () => {
-    expect(decideRequest({ recipientPolicy: "auto", blocked: false, approved: false })).toBe("if_acquainted")
+    expect(decideRequest({ recipientPolicy: "auto", blocked: false, approved: false, denied: false })).toBe(
+      "if_acquainted",
+    )
+  })
+})
+
+describe("mayAskAgain", () => {
+  const HOUR_MS = 3_600_000
+
+  test("lets a first request after a denial through at once", () => {
+    expect(mayAskAgain({ asked: 0, lastMs: 0 }, 0)).toBe(true)
+    expect(mayAskAgain({ asked: 1, lastMs: 0 }, 0)).toBe(true)
+  })
+
+  test("lets another one through an hour after the last, not before", () => {
+    expect(mayAskAgain({ asked: 2, lastMs: 0 }, HOUR_MS - 1)).toBe(false)
+    expect(mayAskAgain({ asked: 2, lastMs: 0 }, HOUR_MS)).toBe(true)
   })
 })

@@ -77,6 +77,29 @@ describe("a query", () => {
   })
 })
 
+describe("an excerpt is freed of its own emphasis", () => {
+  const shown = (text: string) => excerpt(text, parseQuery("parser"), "body", 200)
+
+  test.each([
+    ["the **whole parser** here", "the whole **parser** here"],
+    ["**the *inner* parser**", "the inner **parser**"],
+    ["_old parser_, ~~gone~~, ***all***.", "old **parser**, gone, all."],
+    ["(**parser**)", "(**parser**)"],
+    ["**parser**", "**parser**"],
+  ])("%s", (text, expected) => expect(shown(text)).toBe(expected))
+
+  test.each([
+    ["a_parser_b and 2 * 3 * 4", "a_**parser**_b and 2 * 3 * 4"],
+    ["src/**/x.ts and lib/**/parser", "src/**/x.ts and lib/**/**parser**"],
+    ["*.ts and *.js of the parser", "*.ts and *.js of the **parser**"],
+    ["`a **b** c` of the parser", "`a **b** c` of the **parser**"],
+    ["__init__ of the parser", "__init__ of the **parser**"],
+  ])("and not of what is none: %s", (text, expected) => {
+    const words = (line: string) => line.replaceAll("**parser**", "parser")
+    expect(words(shown(text))).toBe(words(expected))
+  })
+})
+
 describe("an excerpt", () => {
   const of = (text: string, query: string, charsMax = 100) =>
     excerpt(text, parseQuery(query), "body", charsMax)

@@ -37,7 +37,7 @@ describe("ack-message", () => {
     expect(textAfter(text, "Message id")).toBe(String(messageId))
     expect(textAfter(text, "Subject")).toBe("Parser")
     expect(textAfter(text, "Agent")).toBe("Bob")
-    expect(textAfter(text, "Acknowledged")).toBe("2026-03-10T12:00:05.000Z")
+    expect(textAfter(text, "Acknowledged")).toBe("2026-03-10T12:00:05Z")
     expect(textAfter(text, "Sender notified")).toBe("Ada")
   })
 
@@ -45,7 +45,7 @@ describe("ack-message", () => {
     const { ada, bob } = await three()
     const { messageId } = await send(ada, [bob], { ack_required: true })
     await ack(bob, messageId)
-    expect(textAfter(await inboxOf(bob), "Status")).toBe("read, acknowledged")
+    expect(textAfter(await inboxOf(bob), "Importance")).toBe("normal; read, acknowledged")
     expect(textAfter(await inboxOf(bob), "Unread")).toBe("0")
   })
 
@@ -53,14 +53,14 @@ describe("ack-message", () => {
     const { ada, bob, cid } = await three()
     const { messageId } = await send(ada, [bob, cid], { ack_required: true })
     await ack(bob, messageId)
-    expect(textAfter(await inboxOf(cid), "Status")).toBe("unread, acknowledgment required")
+    expect(textAfter(await inboxOf(cid), "Importance")).toBe("normal; unread, acknowledgment required")
   })
 
   test("is possible where no acknowledgment was asked for", async () => {
     const { ada, bob } = await three()
     const { messageId } = await send(ada, [bob])
     await ack(bob, messageId)
-    expect(textAfter(await inboxOf(bob), "Status")).toBe("read, acknowledged")
+    expect(textAfter(await inboxOf(bob), "Importance")).toBe("normal; read, acknowledged")
   })
 
   test("keeps the time at which the message was read before", async () => {
@@ -70,7 +70,7 @@ describe("ack-message", () => {
     made.advance(60_000)
     await ack(bob, messageId)
     const text = await bob.session.call("read-message", args(bob, messageId))
-    expect(textAfter(text, "Read")).toBe("2026-03-10T12:00:00.000Z")
+    expect(textAfter(text, "Read by")).toBe("Bob, 2026-03-10T12:00:00Z")
   })
 
   test("again keeps the first time and does not tell the sender again", async () => {
@@ -78,7 +78,7 @@ describe("ack-message", () => {
     const { messageId } = await send(ada, [bob], { ack_required: true })
     await ack(bob, messageId)
     made.advance(60_000)
-    expect(textAfter(await ack(bob, messageId), "Acknowledged")).toBe("2026-03-10T12:00:00.000Z")
+    expect(textAfter(await ack(bob, messageId), "Acknowledged")).toBe("2026-03-10T12:00:00Z")
     expect(textAfter(await inboxOf(ada), "Total")).toBe("1")
     const message = await ada.session.read(`message/${messageId}`, { project_key: "demo" })
     expect(message.ack_received_at).toBe("2026-03-10T12:00:00.000Z")
@@ -132,13 +132,12 @@ describe("response_text", () => {
     expect(response.body_md).toBe("Will do")
   })
 
-  test("comes besides the notification", async () => {
+  test("is the notification: one message tells the sender", async () => {
     const { ada, bob } = await three()
     const { messageId } = await send(ada, [bob])
     await ack(bob, messageId, { response_text: "Will do" })
     const inbox = await inboxOf(ada)
-    expect(textAfter(inbox, "Total")).toBe("2")
-    expect(inbox).toContain("From: Signalbox")
+    expect(textAfter(inbox, "Total")).toBe("1")
     expect(inbox).toContain("From: Bob")
   })
 
@@ -156,7 +155,7 @@ describe("response_text", () => {
     await ada.session.call("set-contact-policy", policy)
     const text = await bob.session.fail("ack-message", args(bob, messageId, { response_text: "Will do" }))
     expect(text).toMatch(/^Failed to ack message: .*Ada/)
-    expect(textAfter(await inboxOf(bob), "Status")).toBe("unread, acknowledgment required")
+    expect(textAfter(await inboxOf(bob), "Importance")).toBe("normal; unread, acknowledgment required")
     expect(textAfter(await inboxOf(ada), "Total")).toBe("0")
     expect((await ada.session.read(`thread/${threadId}`, { project_key: "demo" })).message_count).toBe(1)
     await ack(bob, messageId)

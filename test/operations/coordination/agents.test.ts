@@ -26,7 +26,7 @@ describe("register-agent", () => {
     expect(text).toMatch(/^Program: claude-code$/m)
     expect(text).toMatch(/^Model: opus$/m)
     expect(text).toMatch(/^Contact policy: auto$/m)
-    expect(text).toMatch(/^Created: 2026-03-10T12:00:00.000Z$/m)
+    expect(text).toMatch(/^Created: 2026-03-10T12:00:00Z, 0 s ago$/m)
     expect(text).toMatch(/^Task: Refactoring$/m)
   })
 
@@ -66,7 +66,7 @@ describe("register-agent", () => {
     await session.call("register-agent", { ...PROFILE, repository_id: 1 })
     const text = await session.fail("register-agent", { ...PROFILE, repository_id: 2 })
     expect(text).toMatch(/^Failed to register agent: repository 2 was not found/)
-    expect(text).toContain("signalbox repos add")
+    expect(text).toMatch(/Call list-repositories .* connect-repository/)
   })
 
   test("creates nothing when the repository is not connected", async () => {
@@ -270,7 +270,7 @@ describe("resuming", () => {
     made.advance(60_000)
     await session.register("Ada")
     const text = await session.call("whois", { project_key: "demo", agent_name: "Ada" })
-    expect(textAfter(text, "Created")).toBe("2026-03-10T12:00:00.000Z")
-    expect(textAfter(text, "Last active")).toMatch(/^2026-03-10T12:01:00.000Z/)
+    expect(textAfter(text, "Created")).toBe("2026-03-10T12:00:00Z, 1 min ago")
+    expect(textAfter(text, "Last active")).toMatch(/^2026-03-10T12:01:00Z/)
   })
 })

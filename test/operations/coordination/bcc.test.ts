@@ -261,7 +261,7 @@ describe("somebody in bcc", () => {
   test("has the message as an ordinary one in the own inbox, with to and cc only", async () => {
     const { evelyn, messageId } = await scene({ hidden: true })
     const inbox = await as(evelyn, "fetch-inbox", { agent_name: "Evelyn", include_bodies: true })
-    expect(textAfter(inbox, "Status")).toBe("unread, urgent, acknowledgment required")
+    expect(textAfter(inbox, "Importance")).toBe("urgent; unread, acknowledgment required")
     expect(inbox).toContain("needle")
     const text = await as(evelyn, "read-message", { agent_name: "Evelyn", message_id: messageId })
     expect(textAfter(text, "To")).toBe("Bob")

@@ -204,7 +204,7 @@ describe("a blocked agent", () => {
     await block(ada, bob)
     const ack = { agent_name: "Bob", project_id: bob.projectId, message_id: messageId }
     expect(await bob.session.fail("ack-message", { ...ack, response_text: "b" })).toContain(NEUTRAL)
-    expect(textAfter(await as(bob, "fetch-inbox", { agent_name: "Bob" }), "Status")).toContain("required")
+    expect(textAfter(await as(bob, "fetch-inbox", { agent_name: "Bob" }), "Importance")).toContain("required")
   })
 
   test("can acknowledge without a response, and the blocker is told", async () => {

@@ -120,6 +120,44 @@ describe("request-contact", () => {
     expect(await mailOf(bob)).toBe(2)
   })
 
+  test("after a second denial is denied at once within the hour, and nobody is told", async () => {
+    const { made, ada, bob } = await pair()
+    await answer(bob, await pendingId(ada, bob), false)
+    await answer(bob, await pendingId(ada, bob), false)
+    made.advance(3_599_999)
+    expect(textAfter(await request(ada, "Bob"), "Status")).toBe("denied")
+    expect(await mailOf(bob)).toBe(2)
+    made.advance(1)
+    expect(textAfter(await request(ada, "Bob"), "Status")).toBe("pending")
+    expect(await mailOf(bob)).toBe(3)
+  })
+
+  test("after a denial is left to the recipient even where auto would approve", async () => {
+    const { ada, bob } = await pair()
+    await answer(bob, await pendingId(ada, bob), false)
+    await bob.session.call("set-contact-policy", {
+      agent_name: "Bob",
+      project_id: bob.projectId,
+      contact_policy: "auto",
+    })
+    expect(textAfter(await request(ada, "Bob"), "Status")).toBe("pending")
+  })
+
+  test("of the one who denied lifts the denial, so that auto counts again", async () => {
+    const { ada, bob } = await pair()
+    await answer(bob, await pendingId(ada, bob), false)
+    await bob.session.call("set-contact-policy", {
+      agent_name: "Bob",
+      project_id: bob.projectId,
+      contact_policy: "auto",
+    })
+    const letter = { sender_name: "Ada", project_id: ada.projectId, subject: "s", body_md: "b" }
+    const args = { ...letter, to_agent_ids: [bob.id] }
+    expect(await ada.session.fail("send-message", args)).toMatch(/Bob has denied your contact request \d+/)
+    await request(bob, "Ada")
+    await ada.session.call("send-message", args)
+  })
+
   test("takes names in any case", async () => {
     const { ada } = await pair()
     const args = { requester_name: "ADA", recipient_name: "bOB", project_id: ada.projectId, reason: "r" }
@@ -171,8 +209,8 @@ describe("respond-contact", () => {
     const listed = await contactsOf(ada)
     expect(textAfter(listed, "Status")).toBe(status)
     expect(textAfter(listed, "Response")).toBe("After lunch")
-    expect(textAfter(listed, "Requested")).toBe("2026-03-10T12:00:00.000Z")
-    expect(textAfter(listed, "Responded")).toBe("2026-03-10T12:01:00.000Z")
+    expect(textAfter(listed, "Requested")).toBe("2026-03-10T12:00:00Z, 1 min ago")
+    expect(textAfter(listed, "Responded")).toBe("2026-03-10T12:01:00Z, 0 s ago")
   })
 
   test("with approved true lets both write to each other", async () => {

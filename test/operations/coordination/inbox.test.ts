@@ -35,9 +35,8 @@ describe("fetch-inbox", () => {
     expect(subjectsOf(inbox)).toEqual(["Parser"])
     expect(textAfter(inbox, "Message id")).toBe(String(messageId))
     expect(textAfter(inbox, "Thread id")).toBe(threadId)
-    expect(textAfter(inbox, "From")).toBe(`Ada (agent ${ada.id})`)
-    expect(textAfter(inbox, "Sent")).toBe("2026-03-10T12:00:00.000Z")
-    expect(textAfter(inbox, "Status")).toBe("unread, urgent, acknowledgment required")
+    expect(textAfter(inbox, "From")).toBe(`Ada (agent ${ada.id}), 2026-03-10T12:00:00Z, 0 s ago`)
+    expect(textAfter(inbox, "Importance")).toBe("urgent; unread, acknowledgment required")
     expect(inbox).not.toContain("Hidden text")
   })
 
@@ -65,7 +64,7 @@ describe("fetch-inbox", () => {
     await send(ada, [cid], { subject: "bcc", bcc_agent_ids: [bob.id] })
     const inbox = await fetchInbox(bob)
     expect(subjectsOf(inbox)).toEqual(["bcc", "cc", "to"])
-    const statuses = [...inbox.matchAll(/^Status: (.*)$/gm)].map((match) => match[1])
+    const statuses = [...inbox.matchAll(/^Importance: normal; (.*)$/gm)].map((match) => match[1])
     expect(statuses).toEqual(["unread", "unread", "unread"])
   })
 
@@ -194,8 +193,7 @@ describe("read-message", () => {
     const text = await readMessage(bob, messageId)
     expect(text).toMatch(/^# Parser$/m)
     expect(textAfter(text, "Message id")).toBe(String(messageId))
-    expect(textAfter(text, "Read by")).toBe("Bob")
-    expect(textAfter(text, "Read")).toBe("2026-03-10T12:00:05.000Z")
+    expect(textAfter(text, "Read by")).toBe("Bob, 2026-03-10T12:00:05Z")
     expect(text).toContain("Whole **text**")
   })
 
@@ -210,7 +208,7 @@ describe("read-message", () => {
     const { messageId } = await send(ada, [bob, cid])
     await readMessage(bob, messageId)
     expect(textAfter(await fetchInbox(bob), "Unread")).toBe("0")
-    expect(textAfter(await fetchInbox(bob), "Status")).toBe("read")
+    expect(textAfter(await fetchInbox(bob), "Importance")).toBe("normal; read")
     expect(textAfter(await fetchInbox(cid), "Unread")).toBe("1")
   })
 
@@ -219,14 +217,14 @@ describe("read-message", () => {
     const { messageId } = await send(ada, [bob])
     await readMessage(bob, messageId)
     made.advance(60_000)
-    expect(textAfter(await readMessage(bob, messageId), "Read")).toBe("2026-03-10T12:00:00.000Z")
+    expect(textAfter(await readMessage(bob, messageId), "Read by")).toBe("Bob, 2026-03-10T12:00:00Z")
   })
 
   test("does not acknowledge", async () => {
     const { ada, bob } = await three()
     const { messageId } = await send(ada, [bob], { ack_required: true })
     await readMessage(bob, messageId)
-    expect(textAfter(await fetchInbox(bob), "Status")).toBe("read, acknowledgment required")
+    expect(textAfter(await fetchInbox(bob), "Importance")).toBe("normal; read, acknowledgment required")
     expect(textAfter(await fetchInbox(ada), "Total")).toBe("0")
   })
 

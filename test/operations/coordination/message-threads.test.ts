@@ -138,7 +138,7 @@ describe("reply-message", () => {
     expect(messageId).not.toBe(parent.messageId)
     expect(textAfter(text, "Thread id")).toBe("plan")
     expect(textAfter(text, "Parent message id")).toBe(String(parent.messageId))
-    expect(textAfter(text, "Sent")).toBe("2026-03-10T12:00:01.000Z")
+    expect(textAfter(text, "Sent")).toBe("2026-03-10T12:00:01Z")
     expect(textAfter(text, "Importance")).toBe("urgent")
   })
 

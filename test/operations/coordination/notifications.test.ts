@@ -26,7 +26,8 @@ async function notification(ada: TestAgent, bob: TestAgent): Promise<number> {
 /** The notifier's agent id, as its messages tell it. */
 async function notifierId(ada: TestAgent, bob: TestAgent): Promise<number> {
   await notification(ada, bob)
-  return Number(/^From: Signalbox \(agent (\d+)\)$/m.exec(await inboxOf(ada))?.[1])
+  const profile = await ada.session.call("whois", { project_key: "demo", agent_name: "Signalbox" })
+  return numberAfter(profile, "Agent id")
 }
 
 describe("a notification", () => {
@@ -35,7 +36,7 @@ describe("a notification", () => {
     const { messageId } = await send(ada, [bob], { subject: "Plan" })
     await as(bob, "ack-message", { agent_name: "Bob", message_id: messageId })
     const inbox = await inboxOf(ada)
-    expect(textAfter(inbox, "From")).toMatch(/^Signalbox \(agent \d+\)$/)
+    expect(textAfter(inbox, "From")).toMatch(/^Signalbox, 2026/)
     expect(inbox).toMatch(/^### .*Bob.*Plan$/m)
     expect(inbox).toContain(`message ${messageId}`)
   })
@@ -97,7 +98,7 @@ describe("a notification", () => {
     const messageId = await notification(ada, bob)
     await as(ada, "read-message", { agent_name: "Ada", message_id: messageId })
     const text = await as(ada, "ack-message", { agent_name: "Ada", message_id: messageId })
-    expect(textAfter(text, "Acknowledged")).toBe("2026-03-10T12:00:00.000Z")
+    expect(textAfter(text, "Acknowledged")).toBe("2026-03-10T12:00:00Z")
     expect(text).not.toContain("Sender notified")
     expect(textAfter(await inboxOf(ada), "Total")).toBe("1")
   })
@@ -117,7 +118,7 @@ describe("a notification", () => {
     const args = { agent_name: "Ada", project_id: ada.projectId, message_id: id, response_text: "Thanks" }
     const text = await ada.session.fail("ack-message", args)
     expect(text).toMatch(/^Failed to ack message: response_text .*Signalbox/)
-    expect(textAfter(await inboxOf(ada), "Status")).toBe("unread")
+    expect(textAfter(await inboxOf(ada), "Importance")).toBe("normal; unread")
   })
 })
 

@@ -276,7 +276,7 @@ describe("whom and what a reservation names", () => {
     const { ada } = await room()
     const text = await refused(ada, "a", { repository_id: 999 })
     expect(text).toMatch(/^Failed to reserve file paths: repository 999 was not found/)
-    expect(text).toContain("signalbox repos add")
+    expect(text).toMatch(/Call list-repositories .* connect-repository/)
   })
 
   test("the same path in two repositories is two files", async () => {

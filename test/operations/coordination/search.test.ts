@@ -43,11 +43,10 @@ describe("search-messages", () => {
     expect(text).toMatch(/^### The \*\*cache\*\* again$/m)
     expect(text).toMatch(new RegExp(`^Message id: ${messageId}$`, "m"))
     expect(text).toMatch(new RegExp(`^Thread id: ${threadId}$`, "m"))
-    expect(text).toMatch(new RegExp(`^From: Ada \\(agent ${ada.id}\\)$`, "m"))
+    expect(text).toMatch(new RegExp(`^From: Ada \\(agent ${ada.id}\\), 2026-03-10T12:00:00Z, 0 s ago$`, "m"))
     expect(text).toMatch(/^To: Bob$/m)
     expect(text).toMatch(/^Importance: high$/m)
-    expect(text).toMatch(/^Sent: 2026-03-10T12:00:00.000Z$/m)
-    expect(text).toMatch(/^Excerpt: The session \*\*cache\*\* is stale\.$/m)
+    expect(text).toMatch(/^> The session \*\*cache\*\* is stale\.$/m)
   })
 
   test.each([
@@ -113,7 +112,7 @@ describe("search-messages", () => {
   ])("cuts the excerpt of a long message around a match in its %s", async (_, body_md) => {
     const { ada, bob } = await room()
     await send(ada, [bob], { body_md })
-    const excerpt = /^Excerpt: (.*)$/m.exec(await search(bob, "needle"))?.[1] ?? ""
+    const excerpt = /^> (.*)$/m.exec(await search(bob, "needle"))?.[1] ?? ""
     expect(excerpt).toContain("**needle**")
     expect(excerpt.length).toBeLessThan(300)
   })
@@ -293,7 +292,7 @@ describe("every text is a valid query", () => {
     const { messageId } = await send(ada, [bob], { body_md: body })
     await send(ada, [bob], { body_md: "unrelated" })
     expect(await found(bob, query)).toEqual([messageId])
-    expect(await search(bob, query)).toMatch(/^Excerpt: .*\*\*/m)
+    expect(await search(bob, query)).toMatch(/^> .*\*\*/m)
   })
 })
 
@@ -312,7 +311,7 @@ describe("search-threads", () => {
     expect(text).toMatch(/^Thread id: plan$/m)
     expect(text).toMatch(/^Participants: Ada, Bob$/m)
     expect(text).toMatch(/^Messages: 2$/m)
-    expect(text).toMatch(/^Last activity: 2026-03-10T12:00:01.000Z$/m)
+    expect(text).toMatch(/^Last activity: 2026-03-10T12:00:01Z, 0 s ago$/m)
     expect(text).toMatch(/^Status: active$/m)
   })
 

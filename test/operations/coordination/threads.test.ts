@@ -82,11 +82,14 @@ describe("get-thread-messages", () => {
     expect(textAfter(text, "Thread id")).toBe(first.threadId)
     expect(textAfter(text, "Participants")).toBe("Ada, Bob, Cleo")
     expect(textAfter(text, "Messages")).toBe("2")
-    expect(textAfter(text, "Created")).toBe("2026-03-10T12:00:00.000Z")
-    expect(textAfter(text, "Last activity")).toBe("2026-03-10T12:01:00.000Z")
+    expect(textAfter(text, "Created")).toBe("2026-03-10T12:00:00Z, 1 min ago")
+    expect(textAfter(text, "Last activity")).toBe("2026-03-10T12:01:00Z, 0 s ago")
     expect(messageIds(text)).toEqual([first.messageId, numberAfter(second, "Message id")])
-    expect(titles(text)).toEqual(["Ada, 2026-03-10T12:00:00.000Z", "Bob, 2026-03-10T12:01:00.000Z"])
-    expect(text).toMatch(/^To: Bob\nCc: Cleo\nStatus: high, acknowledgment required$/m)
+    expect(titles(text)).toEqual([
+      "Ada, 2026-03-10T12:00:00Z, 1 min ago",
+      "Bob, 2026-03-10T12:01:00Z, 0 s ago",
+    ])
+    expect(text).toMatch(/^To: Bob\nCc: Cleo\nImportance: high; acknowledgment required$/m)
     expect(text).toContain('Attachments: [{"file":"a.txt"}]')
     expect(text.indexOf("\n> One")).toBeLessThan(text.indexOf("\n> Two"))
   })
@@ -290,7 +293,7 @@ describe("get-thread-participants", () => {
     const text = await call(ada, "get-thread-participants", { thread_id: threadId })
     expect(textAfter(text, "Participants")).toBe("3")
     const entry = (agent: TestAgent, sent: number, minute: number, role: string) =>
-      `### ${agent.name}\nAgent id: ${agent.id}\nMessages sent: ${sent}\nLast active: 2026-03-10T12:0${minute}:00.000Z\nRole: ${role}`
+      `### ${agent.name}\nAgent id: ${agent.id}\nMessages sent: ${sent}\nLast active: 2026-03-10T12:0${minute}:00Z, ${2 - minute} ${minute === 2 ? "s" : "min"} ago\nRole: ${role}`
     expect(text).toContain(entry(ada, 2, 1, "initiator"))
     expect(text).toContain(entry(bob, 1, 1, "contributor"))
     expect(text).toContain(entry(cleo, 0, 2, "recipient"))
@@ -335,10 +338,18 @@ describe("get-action-items", () => {
     expect(text).toMatch(new RegExp(`^Completed: yes \\(message ${second}\\)$`, "m"))
   })
 
-  test("filters by state and by the agent an item is assigned to, in any case", async () => {
+  test("filters by state and by the agent an item is assigned to, in any case; the totals are those of all", async () => {
     const { ada } = await tasks()
-    const count = async (args: Record<string, unknown>) =>
-      textAfter(await call(ada, "get-action-items", { thread_id: "t", ...args }), "Total")
+    const count = async (args: Record<string, unknown>) => {
+      const text = await call(ada, "get-action-items", { thread_id: "t", ...args })
+      expect([textAfter(text, "Total"), textAfter(text, "Pending"), textAfter(text, "Completed")]).toEqual([
+        "3",
+        "1",
+        "2",
+      ])
+      expect(text.match(/^### /gm) ?? []).toHaveLength(Number(textAfter(text, "Shown")))
+      return textAfter(text, "Shown")
+    }
     expect(await count({ completed: false })).toBe("1")
     expect(await count({ completed: true })).toBe("2")
     expect(await count({ assigned_to: "BOB" })).toBe("1")
@@ -370,10 +381,10 @@ describe("get-latest-updates", () => {
     made.advance(SECOND_MS)
     await ada.session.call("release-file-reservations", own)
     expect(await updates(ada)).toEqual([
-      "- 2026-03-10T12:00:03.000Z Ada: reservation released: src/** (exclusive, reservation 1)",
-      "- 2026-03-10T12:00:02.000Z Ada: files reserved: src/** (exclusive, reservation 1)",
-      `- 2026-03-10T12:00:01.000Z Bob: message acknowledged: "Review" (message ${messageId}, thread ${threadId})`,
-      `- 2026-03-10T12:00:00.000Z Ada: message sent: "Review" (message ${messageId}, thread ${threadId})`,
+      "- 2026-03-10T12:00:03Z, 0 s ago, Ada: reservation released: src/** (exclusive, reservation 1)",
+      "- 2026-03-10T12:00:02Z, 1 s ago, Ada: files reserved: src/** (exclusive, reservation 1)",
+      `- 2026-03-10T12:00:01Z, 2 s ago, Bob: message acknowledged: "Review" (message ${messageId}, thread ${threadId})`,
+      `- 2026-03-10T12:00:00Z, 3 s ago, Ada: message sent: "Review" (message ${messageId}, thread ${threadId})`,
     ])
   })
 

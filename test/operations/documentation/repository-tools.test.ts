@@ -45,7 +45,6 @@ describe("list-repositories", () => {
         "# Repositories",
         "",
         "Connected: 1",
-        "",
         "### repository",
         "Repository id: 1",
         `Root: ${made.repositoryPath}`,

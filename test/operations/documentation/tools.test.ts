@@ -140,7 +140,7 @@ describe("search-documentation", () => {
       /^# Documentation\n\nNothing was found\. Try other words.* list-repositories/,
     )
     const empty = await (await world().session()).call("search-documentation", { query: "zebra" })
-    expect(empty).toMatch(/Nothing was found.*\n\nNote: repository: .*no commit/s)
+    expect(empty).toMatch(/Note: repository: .*no commit.*\n\nNothing was found/s)
   })
 
   test("of an unknown repository or branch says which there are", async () => {

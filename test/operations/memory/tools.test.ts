@@ -228,8 +228,8 @@ describe("search-memories", () => {
     await create(session, "Nobody deploys on Fridays.")
     const args = { query: "When is the cache emptied?", expand_waypoints: false }
     const text = await session.call("search-memories", { ...args, limit: 1 })
-    expect(text).toMatch(/^# Memories\n\nShown: 1 of 2 matches\n\n### Score [01]\.\d\d\nMemory id: /)
-    expect(text.split("\n").slice(5)).toEqual([
+    expect(text).toMatch(/^# Memories\n\nShown: 1 of 2 matches\n### Score [01]\.\d\d\nMemory id: /)
+    expect(text.split("\n").slice(4)).toEqual([
       `Memory id: ${ids[0]}`,
       "Sector: semantic, salience 1",
       "Created: 2026-03-10T12:00:00.000Z",
@@ -335,7 +335,7 @@ describe("get-memory-waypoints", () => {
     // Mapped by the built-in model's calibration, the cosines are these weights.
     const text = await ask({ min_weight: 0 })
     expect(idsIn(text)).toEqual([near, far])
-    expect(text).toMatch(/^# Waypoints\n\nShown: 2 of 2\n\n### Weight 1\.00\n[\s\S]*\n### Weight 0\.65\n/)
+    expect(text).toMatch(/^# Waypoints\n\nShown: 2 of 2\n### Weight 1\.00\n[\s\S]*\n### Weight 0\.65\n/)
     expect(idsIn(await ask({}))).toEqual([near])
     const first = await ask({ min_weight: 0, limit: 1 })
     expect([idsIn(first), textAfter(first, "Shown")]).toEqual([[near], "1 of 2"])
