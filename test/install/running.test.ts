@@ -137,6 +137,16 @@ describe("the OpenCode plugin", () => {
     expect(machine.read(calls(machine)).match(/^opencode /gm)).toHaveLength(1)
   })
 
+  test("lets an edit pass when the hook cannot be started, nor be told of it", async () => {
+    const { v1 } = await loadPlugin(2)
+    const circular: { self?: object } = {}
+    circular.self = circular
+    const input = { tool: "edit", sessionID: "s1", callID: "c" }
+    await expect(v1["tool.execute.before"](input, { args: circular })).resolves.toBeUndefined()
+    vi.stubEnv("TOO_LONG", "x".repeat(4_000_000))
+    await expect(v1["tool.execute.before"](input, { args: {} })).resolves.toBeUndefined()
+  })
+
   const outputBehind = (v1: Plugin, tool: string) => {
     const output = { title: "", output: "Done.", metadata: {} }
     return v1["tool.execute.after"]({ tool, sessionID: "s1", callID: "c" }, output).then(() => output.output)

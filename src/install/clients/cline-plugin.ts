@@ -5,69 +5,21 @@
  */
 
 import { serverInstructions } from "../../config/instructions.ts"
-import { HOOK_EVENTS } from "../../hook/client-names.ts"
-import { shellCommand, windowsCommand } from "../../hook/command.ts"
+import { pluginRunner } from "./plugin-runner.ts"
 
 export const PLUGIN_FILE = "signalbox.js"
 
-const COMMANDS = HOOK_EVENTS.map((event) => {
-  const posix = JSON.stringify(shellCommand("cline", event))
-  const windows = JSON.stringify(windowsCommand("cline", event))
-  return `  "${event}": [${posix}, ${windows}],`
-})
-
-const FUNCTIONS = `// Written by "signalbox install cline", removed by "signalbox uninstall cline".
-import { spawn } from "node:child_process"
-
-const EDIT_TOOLS = /^(editor|apply_patch|write_to_file|replace_in_file|new_rule)$/
-const COMMANDS = {
-${COMMANDS.join("\n")}
-}
 const WAIT_MS = 2_500
+
+const FUNCTIONS = `
+const EDIT_TOOLS = /^(editor|apply_patch|write_to_file|replace_in_file|new_rule)$/
 const INSTRUCTIONS = ${JSON.stringify(serverInstructions({ program: "cline" }))}
 
 let session
 let folder
 let hasStarted = false
 
-/** Starts the hook with a payload; ended is called once the payload is written. */
-function start(event, payload, options, ended) {
-  const [posix, windows] = COMMANDS[event]
-  const command = process.platform === "win32" ? windows : posix
-  const child = spawn(command, { shell: true, windowsHide: true, ...options })
-  child.on("error", () => {})
-  child.stdin.on("error", () => {})
-  const about = { hook_event_name: event, session_id: session, cwd: folder ?? process.cwd() }
-  child.stdin.end(JSON.stringify({ ...about, ...payload }), ended)
-  return child
-}
-
-/** Runs the hook; returns its exit code and what it said. Whatever goes wrong allows the edit. */
-function run(event, payload) {
-  return new Promise((resolve) => {
-    const nothing = { code: 0, told: "", why: "" }
-    const timer = setTimeout(() => resolve(nothing), WAIT_MS)
-    try {
-      const child = start(event, payload, { stdio: ["pipe", "pipe", "pipe"], timeout: WAIT_MS })
-      let told = ""
-      let why = ""
-      child.stdout.on("data", (text) => {
-        told += text
-      })
-      child.stderr.on("data", (text) => {
-        why += text
-      })
-      child.on("error", () => resolve(nothing))
-      child.on("close", (code) => {
-        clearTimeout(timer)
-        resolve({ code, told: told.trim(), why: why.trim() })
-      })
-    } catch {
-      resolve(nothing)
-    }
-  })
-}
-
+const about = () => ({ session_id: session, cwd: folder })
 const asContext = ({ told }) => (told === "" ? undefined : { appendContext: told })
 
 const hooks = {
@@ -75,19 +27,19 @@ const hooks = {
     if (snapshot?.parentAgentId) return undefined
     const isFirst = !hasStarted
     hasStarted = true
-    if (!isFirst) return asContext(await run("mail", {}))
+    if (!isFirst) return asContext(await run("mail", about()))
     const source = (snapshot?.messages?.length ?? 0) > 1 ? "resume" : "startup"
-    return asContext(await run("session-start", { source }))
+    return asContext(await run("session-start", { ...about(), source }))
   },
   async beforeTool({ toolCall, input }) {
     const tool = toolCall?.toolName
     if (!EDIT_TOOLS.test(tool)) return undefined
     hasStarted = true
-    const answer = await run("pre-edit", { tool_name: tool, tool_input: input })
+    const answer = await run("pre-edit", { ...about(), tool_name: tool, tool_input: input })
     return answer.code === 2 ? { skip: true, reason: answer.why } : asContext(answer)
   },
   async afterTool({ toolCall }) {
-    return EDIT_TOOLS.test(toolCall?.toolName) ? asContext(await run("mail", {})) : undefined
+    return EDIT_TOOLS.test(toolCall?.toolName) ? asContext(await run("mail", about())) : undefined
   },
 }
 
@@ -97,7 +49,7 @@ function end() {
   if (!hasStarted) return leave()
   hasStarted = false
   try {
-    start("session-end", {}, { stdio: ["pipe", "ignore", "ignore"], detached: true }, leave).unref()
+    start("session-end", about(), { stdio: ["pipe", "ignore", "ignore"], detached: true }, leave).unref()
   } catch {
     leave()
   }
@@ -116,7 +68,7 @@ const DEFINITION = `{
   hooks,
   setup(api, context) {
     session = context?.session?.sessionId
-    folder = context?.workspaceInfo?.rootPath
+    folder = context?.workspaceInfo?.rootPath ?? process.cwd()
     // Cline gives its model no instructions of an MCP server.
     api.registerRule?.({ id: "signalbox", content: INSTRUCTIONS })
   },
@@ -124,4 +76,4 @@ const DEFINITION = `{
 `
 
 /** The file as a whole. */
-export const PLUGIN = [FUNCTIONS, `export default ${DEFINITION}`].join("\n")
+export const PLUGIN = [pluginRunner("cline", WAIT_MS) + FUNCTIONS, `export default ${DEFINITION}`].join("\n")

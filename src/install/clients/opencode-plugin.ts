@@ -3,46 +3,13 @@
  * eras: version 1 calls `server` and takes the hooks that it returns, version 2 calls `setup`.
  */
 
-import { HOOK_EVENTS } from "../../hook/client-names.ts"
-import { shellCommand, windowsCommand } from "../../hook/command.ts"
-import { HOOK_SECONDS } from "../shapes.ts"
+import { pluginRunner } from "./plugin-runner.ts"
 
-const COMMANDS = HOOK_EVENTS.map((event) => {
-  const posix = JSON.stringify(shellCommand("opencode", event))
-  const windows = JSON.stringify(windowsCommand("opencode", event))
-  return `  "${event}": [${posix}, ${windows}, ${HOOK_SECONDS[event] * 1_000}],`
-})
+/** OpenCode itself sets no limit. */
+const WAIT_MS = 5_000
 
-const FUNCTIONS = `// Written by "signalbox install opencode", removed by "signalbox uninstall opencode".
-import { spawn } from "node:child_process"
-
+const FUNCTIONS = `
 const EDIT_TOOLS = /^(edit|multiedit|write|patch|apply_patch)$/
-const COMMANDS = {
-${COMMANDS.join("\n")}
-}
-
-/**
- * Runs the hook; returns its exit code, what it tells the model, and why it stops an edit. Whatever goes wrong allows
- * the edit.
- */
-function run(event, payload) {
-  const [posix, windows, timeout] = COMMANDS[event]
-  const command = process.platform === "win32" ? windows : posix
-  return new Promise((resolve) => {
-    const child = spawn(command, { shell: true, timeout, stdio: ["pipe", "pipe", "pipe"] })
-    const heard = { told: "", why: "" }
-    const listen = (stream, name) =>
-      stream.on("data", (text) => {
-        heard[name] += text
-      })
-    listen(child.stdout, "told")
-    listen(child.stderr, "why")
-    child.on("error", () => resolve({ code: 0, told: "", why: "" }))
-    child.on("close", (code) => resolve({ code, told: heard.told.trim(), why: heard.why.trim() }))
-    child.stdin.on("error", () => {})
-    child.stdin.end(JSON.stringify({ hook_event_name: event, ...payload }))
-  })
-}
 
 /** Asks before a tool runs; returns what the model should know of an edit that goes on. */
 async function beforeTool(tool, session_id, args, directory) {
@@ -67,7 +34,7 @@ function hooksIn(directory) {
   }
 
   /** A conversation that is taken up again is not announced, so that any sign of it starts it. */
-  function start(sessionID) {
+  function begin(sessionID) {
     const session_id = outermost(sessionID)
     if (!starts.has(session_id))
       starts.set(
@@ -90,13 +57,13 @@ function hooksIn(directory) {
       if (texts.length > 0 && typeof output.output === "string") output.output += "\\n\\n" + texts.join("\\n")
     },
     async "experimental.chat.system.transform"(input, output) {
-      const told = input.sessionID === undefined ? "" : await start(input.sessionID)
+      const told = input.sessionID === undefined ? "" : await begin(input.sessionID)
       if (told !== "") output.system.push(told)
     },
     async event({ event }) {
       const { info, sessionID = info?.id } = event.properties ?? event.data ?? {}
       if (event.type === "session.created" && info?.parentID) parents.set(sessionID, info.parentID)
-      if (event.type === "session.created" && sessionID !== undefined) await start(sessionID)
+      if (event.type === "session.created" && sessionID !== undefined) await begin(sessionID)
       if (event.type !== "session.deleted" || sessionID === undefined) return
       if (parents.delete(sessionID)) return
       starts.delete(sessionID)
@@ -123,4 +90,6 @@ const DEFINITION = `{
 `
 
 /** The file as a whole. */
-export const PLUGIN = [FUNCTIONS, `export default ${DEFINITION}`].join("\n")
+export const PLUGIN = [pluginRunner("opencode", WAIT_MS) + FUNCTIONS, `export default ${DEFINITION}`].join(
+  "\n",
+)
