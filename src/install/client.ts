@@ -30,6 +30,8 @@ export interface JsonSettings {
   entries: JsonEntry[]
   /** Members that the client demands of the file, such as its version; added when missing. */
   frame?: Record<string, Json>
+  /** Whether a file that is there does without them. */
+  isFrameOfNewOnly?: boolean
 }
 
 /** One table of a TOML file: its path, and its lines below the header. */

@@ -4,9 +4,9 @@
  */
 
 import { createHash } from "node:crypto"
-import { existsSync, readFileSync } from "node:fs"
-import { parse as parseJson } from "jsonc-parser"
+import { readFileSync } from "node:fs"
 import { parse as parseToml } from "smol-toml"
+import { readOwnSettings } from "./folder-trust.ts"
 import { runsHookFor } from "./json-settings.ts"
 import { realPathOf } from "./settings-file.ts"
 
@@ -56,7 +56,7 @@ export function isTrustedProject(config: string, root: string): boolean {
 }
 
 function installedHooks({ hooks, platform }: CodexFiles): InstalledHook[] {
-  const { hooks: events } = readJson(hooks) as { hooks?: Record<string, unknown> }
+  const { hooks: events } = readOwnSettings(hooks) as { hooks?: Record<string, unknown> }
   return Object.entries(events ?? {}).flatMap(([event, groups]) => {
     const label = event.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase()
     return asObjects(groups).flatMap((group, at) =>
@@ -95,10 +95,6 @@ function readToml(path: string): unknown {
   } catch {
     return {}
   }
-}
-
-function readJson(path: string): unknown {
-  return existsSync(path) ? (parseJson(readFileSync(path, "utf8")) ?? {}) : {}
 }
 
 function asObjects(value: unknown): Record<string, unknown>[] {

@@ -1,14 +1,18 @@
 /** Which folders coding agents were told to trust: in others they read no settings of a project, most without a word. */
 
-import { existsSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { dirname, sep } from "node:path"
 import { parse } from "jsonc-parser"
 import { realPathOf } from "./settings-file.ts"
 
 /** Returns the object in a client's own JSON file, with comments or not; {} when there is none or it cannot be read. */
 export function readOwnSettings(path: string): Record<string, unknown> {
-  const value: unknown = existsSync(path) ? parse(readFileSync(path, "utf8")) : undefined
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {}
+  try {
+    const value: unknown = parse(readFileSync(path, "utf8"))
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
 }
 
 /** Whether one of the folders, given as a client lists them, is `root` or around it. */

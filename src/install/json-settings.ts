@@ -1,7 +1,7 @@
 /** Our part of a JSON settings file: an MCP server by its name, hooks by the command that they run. */
 
 import { isDeepStrictEqual } from "node:util"
-import { getNodeValue, type Node } from "jsonc-parser"
+import { getNodeValue, type Node, stripComments } from "jsonc-parser"
 import type { Json, JsonEntry, JsonSettings, TargetName } from "./client.ts"
 import type { Addition, Edit, Removal, Traces } from "./edit.ts"
 import {
@@ -45,7 +45,8 @@ class JsonEditor {
   add(settings: JsonSettings): Addition {
     const before = this.#text
     if (holdsNothing(before)) this.#text = before.trim() === "" ? "{}\n" : `${before.trimEnd()}\n{}\n`
-    for (const [key, value] of Object.entries(settings.frame ?? {})) {
+    const isFramed = settings.isFrameOfNewOnly !== true || holdsNothing(before)
+    for (const [key, value] of isFramed ? Object.entries(settings.frame ?? {}) : []) {
       if (memberOf(this.#root(), key, this.#file, this.#text) === undefined) this.#insert([], { key, value })
     }
     this.#removeStaleHooks(settings.entries)
@@ -65,7 +66,7 @@ class JsonEditor {
     for (const path of traces.containers.toReversed()) this.#removeIfEmpty(path)
     const left = plainValue(this.#root())
     const isOurs = isDeepStrictEqual(left, {}) || isDeepStrictEqual(left, { ...settings.frame })
-    const hasComment = /\/[/*]/.test(this.#text)
+    const hasComment = stripComments(this.#text) !== this.#text
     const isEmptied = traces.isCreated && isOurs && !hasComment
     return { text: isEmptied ? undefined : this.#text, leftAlone: this.#leftAlone }
   }

@@ -112,6 +112,16 @@ describe.each(PLACES)("%s in %s scope", (client, scope) => {
     }
   })
 
+  test("takes the files that it made away although they were laid out anew", () => {
+    const machine = createMachine()
+    const original = machine.tree()
+    machine.install(client, scope)
+    for (const { form, path } of machine.files(client, scope))
+      if (form === "json") machine.write(path, JSON.stringify(JSON.parse(machine.read(path)), null, 7))
+    machine.uninstall(client, scope)
+    expect(machine.tree()).toEqual(original)
+  })
+
   test("shows in a dry run what it then does, and writes nothing", () => {
     const machine = createMachine()
     writeLayout(machine, client, scope, "as users have it")

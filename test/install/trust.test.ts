@@ -200,6 +200,20 @@ describe("a folder", () => {
     expect(trustOf(machine, "qwen-code", "project")).toMatchObject({ isGiven: true })
   })
 
+  test.each([
+    ["qwen-code", "user", ".qwen/settings.json"],
+    ["gemini", "project", ".gemini/settings.json"],
+    ["copilot", "project", ".copilot/config.json"],
+    ["codex", "user", ".codex/hooks.json"],
+  ] as const)(
+    "is read of %s in %s scope as if nothing were said where its file is none",
+    (client, scope, path) => {
+      const machine = createMachine()
+      machine.write(join(machine.home, path, "file"), "")
+      expect(trustOf(machine, client, scope)?.isGiven ?? false).toBe(false)
+    },
+  )
+
   test("is trusted by Gemini where its user does without, or the environment says so", () => {
     const machine = createMachine()
     const settings = `{ // mine\n "security": { "folderTrust": { "enabled": false } } }`

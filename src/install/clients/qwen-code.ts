@@ -1,6 +1,5 @@
 /** Qwen Code: server and hooks in one `settings.json`; its events are Claude Code's, its time-outs milliseconds. */
 
-import { existsSync } from "node:fs"
 import { join } from "node:path"
 import type { Client, Trust } from "../client.ts"
 import { isTrustedByRules, readOwnSettings } from "../folder-trust.ts"
@@ -35,8 +34,8 @@ export const qwenCode: Client = {
     const server = serverEntry({ ...startFields(place), env: programVariable("qwen-code") })
     const path = join(settingsFolder(place), "settings.json")
     // Qwen Code adds it to a file that lacks it, once it has brought the rest up to date: only a new one is.
-    const frame = existsSync(path) ? undefined : { $version: SETTINGS_VERSION }
-    return [{ form: "json", path, entries: [server, ...hooks], ...(frame && { frame }) }]
+    const frame = { $version: SETTINGS_VERSION }
+    return [{ form: "json", path, entries: [server, ...hooks], frame, isFrameOfNewOnly: true }]
   },
   notes: (place) =>
     place.scope === "project" ? ["Restart Qwen Code in this folder."] : ["Restart Qwen Code."],
