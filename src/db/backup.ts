@@ -10,10 +10,13 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
+  statSync,
 } from "node:fs"
-import { dirname } from "node:path"
+import { basename, dirname, join } from "node:path"
 import BetterSqlite3 from "better-sqlite3"
 import { BACKUP_BUSY_TIMEOUT_MS } from "../config/limits.ts"
 import { AppError } from "../errors.ts"
@@ -61,12 +64,14 @@ export function restore(
   terms: { kept: string; knownVersion: number; hint: string },
 ): CheckedCopy {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  return withPart(path, (part) => {
+  // A link to the database stays one.
+  const place = existsSync(path) ? realpathSync(path) : path
+  return withPart(place, (part) => {
     const copy = copyChecked(source, part, terms)
-    if (existsSync(path)) keep(path, terms.kept)
+    if (existsSync(place)) keep(place, terms.kept)
     // A log of the old file beside the new one would be taken for the new one's.
-    for (const side of SIDE_FILES) rmSync(`${path}${side}`, { force: true })
-    renameSync(part, path)
+    for (const side of SIDE_FILES) rmSync(`${place}${side}`, { force: true })
+    renameSync(part, place)
     return copy
   })
 }
@@ -132,9 +137,18 @@ function open(path: string, { readonly }: { readonly: boolean }): BetterSqlite3.
   }
 }
 
-/** Keeps the database at `path` as one file, or, when SQLite cannot read it, its files as they are. */
+/** Keeps the database at `path` as one file, or, when SQLite cannot read it, its files as they are; all or nothing. */
 function keep(path: string, kept: string): void {
   createEmpty(kept)
+  try {
+    copyAsItIs(path, kept)
+  } catch (error) {
+    for (const part of ["", "-wal"]) rmSync(`${kept}${part}`, { force: true })
+    throw error
+  }
+}
+
+function copyAsItIs(path: string, kept: string): void {
   try {
     // The connection that closes last puts the log into the file.
     const connection = open(path, { readonly: false })
@@ -150,11 +164,17 @@ function keep(path: string, kept: string): void {
   }
 }
 
+/** What a process that was killed has left is known by this: one that is at work writes all the time. */
+const LEFT_AFTER_MS = 3_600_000
+
 /** Runs `work` with an empty file beside `target`, which is gone afterwards unless `work` has moved it. */
 function withPart<T>(target: string, work: (part: string) => T): T {
-  const part = `${target}.part`
+  // Two processes that write to one target must not meet in one file.
+  const part = `${target}.${process.pid}.part`
   try {
+    rmSync(part, { force: true })
     createEmpty(part)
+    removeLeftParts(target, part)
     return work(part)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error
@@ -166,9 +186,19 @@ function withPart<T>(target: string, work: (part: string) => T): T {
   }
 }
 
+function removeLeftParts(target: string, own: string): void {
+  const nowMs = statSync(own).mtimeMs
+  const folder = dirname(target)
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(`${basename(target)}.`) || !/\.\d+\.part(?:-journal)?$/.test(name)) continue
+    const path = join(folder, name)
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (stats !== undefined && nowMs - stats.mtimeMs > LEFT_AFTER_MS) rmSync(path, { force: true })
+  }
+}
+
 /** SQLite writes into an empty file, which is made here because all of the mail will be in it. */
 function createEmpty(path: string): void {
-  rmSync(path, { force: true })
   closeSync(openSync(path, "wx", 0o600))
 }
 

@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   type Stats,
@@ -76,9 +77,9 @@ export function databaseBytes(databasePath: string): number {
 }
 
 function statsOf(databasePath: string): Stats[] {
-  return ["", "-wal"].flatMap(
-    (suffix) => statSync(`${databasePath}${suffix}`, { throwIfNoEntry: false }) ?? [],
-  )
+  // The log stands beside what a link leads to.
+  const path = existsSync(databasePath) ? realpathSync(databasePath) : databasePath
+  return ["", "-wal"].flatMap((suffix) => statSync(`${path}${suffix}`, { throwIfNoEntry: false }) ?? [])
 }
 
 /** Whether something was less than `ms` ago; a time that is to come was told by a clock that was wrong. */

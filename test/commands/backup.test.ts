@@ -1,5 +1,6 @@
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -151,6 +152,18 @@ describe("restore", () => {
       kept.add((await runJson<{ kept: string }>(restored)).kept)
     }
     expect(kept.size).toBe(3)
+  })
+
+  test("follows a link to the database, which stays one", async () => {
+    const where = await worldOf("BlueLake")
+    await backUp(where)
+    await add(where, "GreenHill")
+    const link = fileIn(where, "link.db")
+    symlinkSync(where.databasePath, link)
+    const linked = configIn(where, { env: { SIGNALBOX_DB: link } })
+    await run(() => restoreCommand(linked, "copy.db", {}))
+    expect(lstatSync(link).isSymbolicLink()).toBe(true)
+    expect(await namesIn(where)).toEqual(["BlueLake"])
   })
 
   test("makes a database where there was none", async () => {

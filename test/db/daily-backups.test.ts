@@ -3,6 +3,7 @@ import {
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -14,7 +15,9 @@ import { DAILY_BACKUP_AFTER_MS, DAILY_BACKUP_RETRY_MS, DISK_RESERVE_BYTES } from
 import {
   backupProblem,
   backupsFolder,
+  databaseBytes,
   isBackupDue,
+  lastChangeMs,
   listDailyBackups,
   makeDailyBackup,
 } from "../../src/db/daily-backups.ts"
@@ -58,6 +61,16 @@ describe("a daily backup is due", () => {
     writeFileSync(`${path}-wal`, "x")
     writtenAt(`${path}-wal`, START_MS + 3 * DAY_MS)
     expect(isBackupDue(path, START_MS + 100 * DAY_MS), "what the log holds counts").toBe(true)
+  })
+
+  test("by what the log of the file holds that a link leads to", async () => {
+    const path = await databaseFile()
+    const link = join(temporaryFolder(), "link.db")
+    symlinkSync(path, link)
+    writeFileSync(`${path}-wal`, "x")
+    writtenAt(`${path}-wal`, START_MS + DAY_MS)
+    expect(lastChangeMs(link)).toBe(START_MS + DAY_MS)
+    expect(databaseBytes(link)).toBe(statSync(path).size + 1)
   })
 
   test("although one is dated in the future, by a clock that was wrong", async () => {
