@@ -61,11 +61,11 @@ export function decisionsIn(statements: readonly Statement[]): Statement[] {
       if (isAgreement && !isRejection) for (const proposal of proposals) decided.add(proposal)
       if (isAgreement || isRejection) proposals = []
     }
-    // A question that names a choice proposes nothing, nor does a denial.
-    const isOpen = isTitle || NEGATION.test(cueText) || (isQuestion && / or /.test(cueText))
     const isAsked = ASKS_FOR_AGREEMENT.test(cueText)
     const proposed = statements[isAsked ? at - 1 : at]
-    if (!proposed || (!isAsked && (isOpen || !PROPOSES.test(cueText)))) return
+    if (!proposed || isTitle || !(isAsked || PROPOSES.test(cueText))) return
+    // A question that names a choice proposes nothing, nor does a denial.
+    if (!isAsked && (NEGATION.test(cueText) || (isQuestion && / or /.test(cueText)))) return
     if (proposals[0]?.messageIndex !== proposed.messageIndex) proposals = []
     proposals.push(proposed)
   })
@@ -78,7 +78,7 @@ function isDecision({ section, cueText, isQuestion, isTitle }: Statement): boole
   if (section === "decision") return !LEFT_OPEN.test(cueText)
   const [, settled = ""] = /^agreed,? (.*)$/i.exec(cueText) ?? []
   if (sentenceWords(settled).length > 0 && !NEGATION.test(settled) && !REJECTS.test(settled)) return true
-  return [...cueText.matchAll(DECIDES)].some((cue) => isMeant(cueText, cue))
+  return cueText.search(DECIDES) >= 0 && [...cueText.matchAll(DECIDES)].some((cue) => isMeant(cueText, cue))
 }
 
 function isMeant(text: string, cue: RegExpExecArray): boolean {

@@ -44,14 +44,19 @@ export function keySentences(
   limit: number,
 ): Statement[] {
   const candidates = candidatesAmong(statements)
-  const mailsWith = new Map<string, Set<number>>()
+  const mailsWith = new Map<string, { count: number; last: number }>()
   for (const { statement, words } of candidates)
-    for (const word of words)
-      mailsWith.set(word, (mailsWith.get(word) ?? new Set()).add(statement.messageIndex))
-  const weightOf = (mails: number) => mails * Math.log(1 + messageCount / mails)
+    for (const word of words) {
+      const { count, last } = mailsWith.get(word) ?? { count: 0, last: -1 }
+      if (last !== statement.messageIndex)
+        mailsWith.set(word, { count: count + 1, last: statement.messageIndex })
+    }
+  const weights = new Map(
+    [...mailsWith].map(([word, { count }]) => [word, count * Math.log(1 + messageCount / count)]),
+  )
   const scored = candidates.map(({ statement, words }) => {
     const { messageIndex, cueText } = statement
-    const total = words.reduce((sum, word) => sum + weightOf(mailsWith.get(word)?.size ?? 1), 0)
+    const total = words.reduce((sum, word) => sum + (weights.get(word) ?? 0), 0)
     const centrality = total / Math.max(MEASURED_WORDS_MIN, words.length)
     const age = (messageCount - 1 - messageIndex) / Math.max(messageCount, SHORTEST_AGEING)
     const recency = Math.max(LOWEST_RECENCY, 2 ** (-4 * age))
@@ -62,10 +67,10 @@ export function keySentences(
   const latestDecision = scored.findLast(({ statement }) => decisions.has(statement))
   const chosen = latestDecision ? [latestDecision] : []
   for (const candidate of scored.sort((a, b) => b.score - a.score)) {
+    if (chosen.length >= limit) break
     const { words } = candidate
     const sharedWith = chosen.map((other) => words.filter((word) => other.words.includes(word)).length)
-    const isNew = sharedWith.every((shared) => shared <= words.length * SHARED_MAX)
-    if (isNew && chosen.length < limit) chosen.push(candidate)
+    if (sharedWith.every((shared) => shared <= words.length * SHARED_MAX)) chosen.push(candidate)
   }
   const ends = [statements[0], statements.at(-1)]
   const standing = chosen.length === 0 ? ends : chosen.map(({ statement }) => statement)

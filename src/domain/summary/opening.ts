@@ -5,7 +5,7 @@ import type { ThreadMessage } from "./statement.ts"
 
 /** What reading a mark that may end a line or a sentence costs, in characters. */
 const MARK_COST = 30
-const MARKS: ReadonlySet<number> = new Set([..."\n!.?…。！？"].map((mark) => mark.charCodeAt(0)))
+const RARE_MARKS = new Set([..."…。！？"].map((mark) => mark.charCodeAt(0)))
 
 /**
  * Returns the mails as they are looked at: whole where a thread fits, else the opening of the longest, all to the same
@@ -39,7 +39,12 @@ function read(text: string, costMax: number): { cost: number; opening: string } 
   let cost = 0
   let end = 0
   for (let at = 0; at < text.length && cost <= costMax; at++) {
-    const isMark = MARKS.has(text.charCodeAt(at))
+    const code = text.charCodeAt(at)
+    // Line feed, `!`, `.` and `?`.
+    const isMark =
+      code < 64
+        ? code === 10 || code === 33 || code === 46 || code === 63
+        : code > 8000 && RARE_MARKS.has(code)
     cost += isMark ? MARK_COST + 1 : 1
     if (isMark && cost <= costMax) end = at + 1
   }

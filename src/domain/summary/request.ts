@@ -1,7 +1,4 @@
-/**
- * The work that a statement asks for, promises or announces: check boxes, labels, mentions, "I will", "Next steps: …".
- * Whether it was done, or asked for twice, is for the ledger of work to say.
- */
+/** The work that a statement asks for, promises or announces: check boxes, labels, mentions, "I will", "Next steps: …". */
 
 import { openings } from "../text/whole-words.ts"
 import { dueIn } from "./due-date.ts"

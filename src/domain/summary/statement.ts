@@ -1,7 +1,4 @@
-/**
- * The thread as one list of statements: each sentence with the mail it cites and the section it stands in. What a
- * statement means is for the modules of cues to say; how it is meant, denied or on a condition, is said here.
- */
+/** The thread as a list of statements: each sentence with the mail it cites and the section it stands in. */
 
 import { isWithinCharacter } from "../text/characters.ts"
 import { maskCode } from "../text/code-spans.ts"
@@ -58,13 +55,14 @@ export function readStatements(messages: readonly ThreadMessage[]): Statement[] 
     return shown.map((sentence): Statement => {
       const { kind, text } = sentence
       const isEntry = kind === "bullet" || kind === "checkbox"
-      const isTitle = kind === "heading" || /[:：]$/.test(text.slice(-1))
+      const isTitle = kind === "heading" || text.endsWith(":") || text.endsWith("：")
       const title = isTitle && text.length <= TITLE_CHARS_MAX ? indexableText(text) : ""
-      const named = SECTION_TITLES.find(([, pattern]) => pattern.test(title))?.[0]
+      const named = title === "" ? null : SECTION_TITLES.find(([, pattern]) => pattern.test(title))?.[0]
       current = named ?? (isEntry ? current : null)
       const cueText = maskCode(text.slice(0, CUE_WINDOW))
       const section = isEntry ? current : null
-      return { ...sentence, message, messageIndex, section, isQuestion: isQuestion(text), isTitle, cueText }
+      const asks = isQuestion(text)
+      return Object.assign(sentence, { message, messageIndex, section, isQuestion: asks, isTitle, cueText })
     })
   })
 }

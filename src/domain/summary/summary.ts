@@ -1,7 +1,4 @@
-/**
- * The summary of a mail thread: what was said, decided, promised and what comes next, each with its source. No word of
- * it is our own: every text is a sentence of the mail it cites, cut at most.
- */
+/** The summary of a mail thread. No word is our own: every text is a sentence of the mail it cites, cut at most. */
 
 import { type ThreadStatus, threadStatus } from "../coordination/thread.ts"
 import { indexableText } from "../text/words.ts"

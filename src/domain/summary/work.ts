@@ -1,7 +1,4 @@
-/**
- * The life of each piece of work in a thread: first asked for, repeated, completed, opened again. Nothing is inferred:
- * an item is a passage of a mail, and its state is what a check box or a later mail says of it.
- */
+/** The life of each piece of work in a thread: asked for, repeated, completed, opened again, all as the mails say. */
 
 import { sentenceWords } from "../text/content-words.ts"
 import { baseForm } from "../text/irregular-forms.ts"
@@ -143,10 +140,10 @@ function reportIn(statement: Statement) {
   const stages = [...reported.matchAll(CUE)].map(([cue]) => stageOf(comparedForm(cue)) || ALL_STAGES)
   const stage = isListed ? ALL_STAGES : Math.max(0, ...stages)
   const pastVerbs = new Set(pastForms(reported).map(([word]) => comparedForm(word)))
+  if (stage === 0 && pastVerbs.size === 0) return null
   // Code is masked for the cues only: a file name in backticks is often all that names the work.
   const named = clauses.map(({ 0: clause, index }) => text.slice(index, index + clause.length)).join(" ")
-  const report = { sender: message.sender, words: new Set(sentenceWords(named)), pastVerbs, stage }
-  return stage === 0 && pastVerbs.size === 0 ? null : report
+  return { sender: message.sender, words: new Set(sentenceWords(named)), pastVerbs, stage }
 }
 
 /**
