@@ -14,7 +14,7 @@ const SETTLED = wholeWords(
 const INTENDED = wholeWords(
   "let(?:['’]s| us) go with|we(?: will|['’]ll) (?:use|go with|adopt|stick|stay|keep|drop|take|switch|move to|support)",
   "(?:so|then|ok|okay|we) (?:go|stick|stay) with|(?:so|then|ok|okay|,) we (?:keep|drop|take|use)(?! \\w+ing)",
-  "going with|approved|it stays|it is[.!]?$",
+  "we(?: are|['’]re) (?:using|going to (?:use|take|drop|keep|move|switch))|going with|approved|it stays|it is[.!]?$",
 )
 const DECIDES = new RegExp(`(${SETTLED})|(${INTENDED})|^final\\s?:`, "giu")
 const HYPOTHETICAL = cues(

@@ -141,6 +141,9 @@ describe("decisions", () => {
     "We chose SQLite.",
     "The plan for SQLite is approved.",
     "I am going with SQLite.",
+    "We're going to use SQLite.",
+    "So we go with SQLite.",
+    "From now on every flag has an owner.",
     "Final: SQLite it is.",
     "We decided not to use Redis.",
     "We agreed to roll back if errors exceed 1%.",
@@ -168,6 +171,9 @@ describe("decisions", () => {
     "The indecision: painful.",
     "## Decision: a title",
     "Semifinal: a match.",
+    "Approved.",
+    "Agreed.",
+    "We are not going to use SQLite if it locks.",
   ])("do not hold %s", (body) => {
     expect(decisionsIn(body)).toEqual([])
   })
