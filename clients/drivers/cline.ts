@@ -20,6 +20,8 @@ export const cline: Driver = {
   }),
   isSide: ({ tools }) => tools.length < 3,
   resumes: false,
+  // From the second run on it is this one that asks the model, calls the hook and starts our server.
+  daemon: "--cline-hub-daemon",
   edit: (place, { file, from, to }) => [
     { name: "editor", args: { path: place.path(file), old_text: from, new_text: to } },
   ],

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { appendFileSync } from "node:fs"
+import { appendFileSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Place } from "./place.ts"
 
@@ -60,5 +60,22 @@ export class ClientRun {
     const { pid, exitCode, signalCode } = this.#process
     if (pid === undefined || exitCode !== null || signalCode !== null) return
     process.kill(-pid, "SIGKILL")
+  }
+}
+
+/** Kills the processes that have a word and the repository of this place on their command line, with their groups. */
+export function killDaemon(place: Place, word: string): void {
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    const words = commandLineOf(pid)
+    if (words.includes(word) && words.includes(place.repository)) process.kill(-Number(pid), "SIGKILL")
+  }
+}
+
+/** Returns the words that started a process; none when it has ended meanwhile. */
+function commandLineOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")
+  } catch {
+    return []
   }
 }

@@ -51,6 +51,8 @@ export interface Driver {
   shell(command: string): Call[]
   /** Calls one of our tools, by the name that the client gave it in a request. */
   ours(request: ModelRequest, tool: string, args: Fields): Call[]
+  /** A word on the command line of a process that the client leaves behind and that goes on with its sessions. */
+  daemon?: string
   /** What the model has to do before it can call our tools. */
   prelude?: readonly ScriptedTurn[]
   forms?: Readonly<Record<string, Form>>

@@ -1,6 +1,7 @@
 /** What is checked of every client, in this order; each step begins with agent A holding `src/auth`. */
 
 import type { ModelRequest, ScriptedTurn } from "../model/conversation.ts"
+import { killDaemon } from "./client-run.ts"
 import { type Identity, readIdentity } from "./holder.ts"
 import { filesBelow } from "./place.ts"
 import { instructionsIn, sessionTold, tellsOfBlock, toolsIn } from "./seen.ts"
@@ -231,6 +232,7 @@ async function killed(stage: Stage): Promise<void> {
     async () => {
       during = await place.holdersOf(LEFT)
       run.kill()
+      if (driver.daemon !== undefined) killDaemon(place, driver.daemon)
       return {}
     },
   ])
