@@ -6,6 +6,7 @@ import { startOf } from "../installation.ts"
 import { ModelServer } from "../model/server.ts"
 import type { Report } from "../report/checks.ts"
 import { RELEASES, type ReleaseName } from "../versions.ts"
+import { killDaemon } from "./client-run.ts"
 import type { Driver } from "./driver.ts"
 import { Holder } from "./holder.ts"
 import { changedFiles, filesBelow, Place } from "./place.ts"
@@ -77,6 +78,7 @@ export async function withStage(
     await holder.close()
   } finally {
     model.close()
+    for (const { daemon } of drivers) if (daemon !== undefined) killDaemon(place, daemon)
   }
 }
 
