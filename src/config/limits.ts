@@ -81,6 +81,8 @@ export const OVERRIDES_SHOWN_MAX = 100
 /** Of the messages around the one that is read at the command line. */
 export const THREAD_NEIGHBOURS_SHOWN_MAX = 6
 /** Of a message that was found, and of a message's attachments as JSON. */
+/** Of what a search found beyond what it shows; a common word is in very many messages. */
+export const FOUND_COUNTED_MAX = 1_000
 export const MESSAGE_EXCERPT_CHARS_MAX = 120
 export const LATER_EXCERPT_CHARS_MAX = 50
 /** Of a message that waits when a session starts. */

@@ -4,6 +4,7 @@ import {
   ATTACHMENTS_SHOWN_CHARS_MAX,
   CONFLICTS_FOUND_MAX,
   FIRST_LINE_CHARS_MAX,
+  FOUND_COUNTED_MAX,
   NAMES_SHOWN_MAX,
   RESULT_CHARS_MAX,
 } from "../config/limits.ts"
@@ -78,7 +79,10 @@ export function count(number: number, noun: string, plural = `${noun}s`): string
 
 /** Returns how many of what was found are shown, such as `20 shown of 55`, or the number of all of them. */
 export function shownCount(shown: number, total: number): string {
-  return shown === total ? String(total) : `${shown} shown of ${total}`
+  if (shown === total) return String(total)
+  const isCounted = total <= FOUND_COUNTED_MAX
+  const counted = Math.min(total, FOUND_COUNTED_MAX).toLocaleString("en-US")
+  return `${shown} shown of ${isCounted ? "" : "more than "}${counted}`
 }
 
 /** Returns the same for `amount` of the conflicts that were found, which may not be all there are. */

@@ -31,12 +31,12 @@ export interface SearchIndex {
   putMessage(tx: Queries, message: { id: number; subject: string; body: string }): Promise<void>
   /** Returns the ids of matching messages, most relevant first, newer first among equals, at most `limit`. */
   findMessages(db: Queries, query: MessageQuery, filter: MessageFilter, limit: number): Promise<number[]>
-  /** Counts what `findMessages` would return without a limit. */
-  countMessages(db: Queries, query: MessageQuery, filter: MessageFilter): Promise<number>
+  /** Counts what `findMessages` would return, at most `max`. */
+  countMessages(db: Queries, query: MessageQuery, filter: MessageFilter, max: number): Promise<number>
   /** Returns the row ids of threads with matching messages, best message first, at most `limit`. */
   findThreads(db: Queries, query: MessageQuery, filter: ThreadFilter, limit: number): Promise<number[]>
-  /** Counts what `findThreads` would return without a limit. */
-  countThreads(db: Queries, query: MessageQuery, filter: ThreadFilter): Promise<number>
+  /** Counts what `findThreads` would return, at most `max`. */
+  countThreads(db: Queries, query: MessageQuery, filter: ThreadFilter, max: number): Promise<number>
 }
 
 /** What a memory must be to be looked at. */

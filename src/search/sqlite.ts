@@ -45,11 +45,12 @@ export const searchStatements = {
   // The index yields its rows in rank order, one by one, and the filters take what they want: the
   // work ends with the last row that is wanted, whatever else matches.
   findMessages: `SELECT m.id ${MESSAGES} ORDER BY f.rank LIMIT ?`,
-  countMessages: `SELECT count(*) AS count ${MESSAGES}`,
+  countMessages: `SELECT count(*) AS count FROM (SELECT m.id ${MESSAGES} LIMIT ?) found`,
   findThreads: `
     SELECT m.thread_id AS id ${THREADS}
     GROUP BY m.thread_id ORDER BY min(f.rank), max(t.last_message_at_ms) DESC, m.thread_id DESC LIMIT ?`,
-  countThreads: `SELECT count(DISTINCT m.thread_id) AS count ${THREADS}`,
+  countThreads: `
+    SELECT count(*) AS count FROM (SELECT DISTINCT m.thread_id ${THREADS} LIMIT ?) found`,
 }
 
 type IdRow = { id: number }
@@ -71,9 +72,11 @@ export const sqliteSearch: SearchIndex = {
     )
   },
 
-  async countMessages(db, query, filter) {
+  async countMessages(db, query, filter, max) {
     if (!hasWords(query)) return 0
-    return countOf(await db.get<CountRow>(searchStatements.countMessages, messageArguments(query, filter)))
+    return countOf(
+      await db.get<CountRow>(searchStatements.countMessages, [...messageArguments(query, filter), max]),
+    )
   },
 
   async findThreads(db: Queries, query: MessageQuery, filter: ThreadFilter, limit: number) {
@@ -83,9 +86,11 @@ export const sqliteSearch: SearchIndex = {
     )
   },
 
-  async countThreads(db, query, filter) {
+  async countThreads(db, query, filter, max) {
     if (!hasWords(query)) return 0
-    return countOf(await db.get<CountRow>(searchStatements.countThreads, threadArguments(query, filter)))
+    return countOf(
+      await db.get<CountRow>(searchStatements.countThreads, [...threadArguments(query, filter), max]),
+    )
   },
 }
 

@@ -2,6 +2,7 @@
 
 import * as z from "zod"
 import {
+  FOUND_COUNTED_MAX,
   LATER_EXCERPT_CHARS_MAX,
   MESSAGE_EXCERPT_CHARS_MAX,
   SEARCH_LIMIT_DEFAULT,
@@ -58,7 +59,9 @@ export const searchMessages = defineOperation({
       if (message !== undefined) messages.push(message)
     }
     const isAll = messages.length < input.limit
-    const total = isAll ? messages.length : await app.search.countMessages(app.db, parsed, filter)
+    const total = isAll
+      ? messages.length
+      : await app.search.countMessages(app.db, parsed, filter, FOUND_COUNTED_MAX + 1)
     return { parsed, total, found: await withVisibleRecipients(app, messages), nowMs }
   },
   markdown: ({ parsed, total, found, nowMs }) =>

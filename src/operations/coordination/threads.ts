@@ -3,6 +3,7 @@
 import * as z from "zod"
 import {
   ACTION_ITEMS_SHOWN_MAX,
+  FOUND_COUNTED_MAX,
   SEARCH_LIMIT_DEFAULT,
   SEARCH_LIMIT_MAX,
   SUMMARY_MESSAGES_MAX,
@@ -185,7 +186,10 @@ async function findThreads(
     if (thread !== undefined) threads.push(thread)
   }
   const isAll = ids.length < limit
-  return { threads, total: isAll ? ids.length : await app.search.countThreads(app.db, parsed, filter) }
+  return {
+    threads,
+    total: isAll ? ids.length : await app.search.countThreads(app.db, parsed, filter, FOUND_COUNTED_MAX + 1),
+  }
 }
 
 /** Returns a thread's summary, of its latest messages when it is very long. */
