@@ -41,14 +41,14 @@ export async function backupCommand(
     })
   }
   const hint = backupHint()
-  const target =
+  const { path: target, schemaVersion } =
     file === undefined ? makeDaily(databasePath, hint) : copyInto(resolve(config.workingFolder, file))
-  function copyInto(path: string): string {
+  function copyInto(path: string) {
     requireOther(path, databasePath)
-    backUp(databasePath, path, { replaces: options.force === true, knownVersion: SCHEMA_VERSION, hint })
-    return path
+    const terms = { replaces: options.force === true, knownVersion: SCHEMA_VERSION, hint }
+    return { path, ...backUp(databasePath, path, terms) }
   }
-  const json = { file: target, bytes: statSync(target).size, schema_version: SCHEMA_VERSION }
+  const json = { file: target, bytes: statSync(target).size, schema_version: schemaVersion }
   printResult(options, json, () =>
     lines(
       `${green("✓")} Backed up to ${bold(target)} ${dim(`(${megabytes(json.bytes)})`)}`,
@@ -59,9 +59,9 @@ export async function backupCommand(
   )
 }
 
-function makeDaily(databasePath: string, hint: string): string {
+function makeDaily(databasePath: string, hint: string) {
   const made = makeDailyBackup(databasePath, { nowMs: Date.now(), hint })
-  if (made !== undefined) return made.path
+  if (made !== undefined) return made
   throw new AppError("conflict", "another process is making a backup right now", {
     hint: `See it with \`${ownCommand()} restore\`.`,
   })

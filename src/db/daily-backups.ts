@@ -36,6 +36,11 @@ export interface DailyBackup {
   bytes: number
 }
 
+/** One that was made just now. */
+interface MadeBackup extends DailyBackup {
+  schemaVersion: number
+}
+
 /** Returns the folder of the daily backups of a database. */
 export function backupsFolder(databasePath: string): string {
   return `${databasePath.replace(/\.db$/, "")}.backups`
@@ -122,7 +127,7 @@ interface DailyBackupTerms {
  * undefined while another process is at it. Fails with `unavailable`, keeps what is there and notes why, when
  * it is damaged or the disk has no room for it and a reserve for others.
  */
-export function makeDailyBackup(path: string, terms: DailyBackupTerms): DailyBackup | undefined {
+export function makeDailyBackup(path: string, terms: DailyBackupTerms): MadeBackup | undefined {
   const { nowMs, kept = DAILY_BACKUPS_KEPT, hint } = terms
   try {
     const folder = backupsFolder(path)
@@ -133,12 +138,12 @@ export function makeDailyBackup(path: string, terms: DailyBackupTerms): DailyBac
       dropBroken(folder)
       requireRoom(path, folder, terms.freeBytesAt ?? freeBytesAt)
       const target = dailyBackupPath(path, nowMs)
-      backUp(path, target, { replaces: true, knownVersion: SCHEMA_VERSION, hint })
+      const { schemaVersion } = backUp(path, target, { replaces: true, knownVersion: SCHEMA_VERSION, hint })
       redateLater(path, nowMs)
       const others = listDailyBackups(path).filter((one) => one.path !== target)
       for (const old of others.slice(kept - 1)) rmSync(old.path, { force: true })
       noteBackupProblem(path, null)
-      return { path: target, atMs: nowMs, bytes: statSync(target).size }
+      return { path: target, atMs: nowMs, bytes: statSync(target).size, schemaVersion }
     } finally {
       lock.close()
     }

@@ -80,6 +80,15 @@ describe("backup", () => {
     expect(readdirSync(where.repositoryPath).sort()).toEqual([".git", "copy.db"])
   })
 
+  test("tells the version of what it copied, which may be older than its own", async () => {
+    const where = await worldOf("BlueLake")
+    change(where.databasePath, "PRAGMA user_version = 1")
+    for (const file of ["copy.db", undefined])
+      expect(await runJson(() => backupCommand(configIn(where), file, { json: true }))).toMatchObject({
+        schema_version: 1,
+      })
+  })
+
   test("is not stopped by a writer in the middle of a transaction, and copies nothing of it", async () => {
     const where = await worldOf("BlueLake")
     const writer = new BetterSqlite3(where.databasePath)

@@ -10,8 +10,8 @@ import { repositoryWith } from "../support/documentation-files.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 
 test("Ctrl+C ends repos add and all that it has started, and what comes next has the database to itself", async () => {
-  const text = "The anvil is forged in the morning. ".repeat(60)
-  const files = Array.from({ length: 300 }, (_, at) => [`${at}.md`, `# File ${at}\n\n${text}\n`])
+  const text = "The anvil is forged in the morning. ".repeat(300)
+  const files = Array.from({ length: 60 }, (_, at) => [`${at}.md`, `# File ${at}\n\n${text}\n`])
   const { root } = repositoryWith(Object.fromEntries(files))
   const databasePath = join(temporaryFolder(), "signalbox.db")
   const args = [packageFile("bin/signalbox.js"), "repos", "add", root, "--db", databasePath]
