@@ -3,7 +3,7 @@
 import { join } from "node:path"
 import { HOOK_CONFLICTS_SHOWN_MAX, HOOK_RESERVATIONS_SHOWN_MAX } from "../config/limits.ts"
 import type { Agent } from "../domain/coordination/agent.ts"
-import type { InboxMessage } from "../domain/coordination/message.ts"
+import { type InboxMessage, senderOf } from "../domain/coordination/message.ts"
 import { holderOf, modeOf, type Reservation } from "../domain/coordination/reservation.ts"
 import { inQuotes, named, oneLine } from "../domain/foreign-text/markdown.ts"
 import { visibleWord } from "../domain/foreign-text/visible.ts"
@@ -124,5 +124,5 @@ export function mailText(agent: Agent, waiting: readonly InboxMessage[]): string
   const kind = first.importance === "urgent" ? "urgent mail" : "mail that needs your acknowledgment"
   const more = waiting.length > 1 ? ` And ${waiting.length - 1} more like it.` : ""
   const next = first.ackRequired ? "read-message, then ack-message" : "read-message"
-  return `signalbox: ${kind} for ${agent.name} from ${first.senderName}: ${inQuotes(first.subject)} (message id ${first.id}).${more} Call ${next}.`
+  return `signalbox: ${kind} for ${agent.name} from ${senderOf(first)}: ${inQuotes(first.subject)} (message id ${first.id}).${more} Call ${next}.`
 }

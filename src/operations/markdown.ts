@@ -9,7 +9,13 @@ import {
   RESULT_CHARS_MAX,
 } from "../config/limits.ts"
 import { type Agent, isNotifier, isPerson } from "../domain/coordination/agent.ts"
-import { type InboxMessage, isWaiting, type Message, type Recipient } from "../domain/coordination/message.ts"
+import {
+  type InboxMessage,
+  isWaiting,
+  type Message,
+  type Recipient,
+  senderOf,
+} from "../domain/coordination/message.ts"
 import { holderOf, modeOf, type Reservation } from "../domain/coordination/reservation.ts"
 import { oneLine, quoted } from "../domain/foreign-text/markdown.ts"
 import { visibleJson } from "../domain/foreign-text/visible.ts"
@@ -187,19 +193,18 @@ export function waitingEntry(message: InboxMessage, nowMs: number): string {
 
 /** Returns who sent a message and when, without the sender's id. */
 export function nameAt(
-  { senderName, createdAtMs }: Pick<Message, "senderName" | "createdAtMs">,
+  { createdAtMs, ...message }: Pick<Message, "senderName" | "isPersons" | "createdAtMs">,
   nowMs: number,
 ): string {
-  return `${senderName}, ${timeAndAge(createdAtMs, nowMs)}`
+  return `${senderOf(message)}, ${timeAndAge(createdAtMs, nowMs)}`
 }
 
+type Sent = Pick<Message, "senderName" | "isPersons" | "senderId" | "createdAtMs">
+
 /** Returns who sent a message and when. */
-export function fromAt(
-  { senderName, senderId, createdAtMs }: Pick<Message, "senderName" | "senderId" | "createdAtMs">,
-  nowMs: number,
-): string {
+export function fromAt({ senderName, isPersons, senderId, createdAtMs }: Sent, nowMs: number): string {
   // The notifier reads no mail, so nobody needs its id.
-  const id = isNotifier(senderName) ? "" : ` (agent ${senderId})`
+  const id = isNotifier(senderName) ? "" : ` (agent ${senderId}${isPersons ? ", a person" : ""})`
   return `${senderName}${id}, ${timeAndAge(createdAtMs, nowMs)}`
 }
 
@@ -221,7 +226,7 @@ export function threadEntry(
   nowMs: number,
 ): string {
   return lines(
-    `### ${message.senderName}, ${timeAndAge(message.createdAtMs, nowMs)}`,
+    `### ${nameAt(message, nowMs)}`,
     messageFacts(message, recipients, ackedAtMs),
     messageBody(message),
   )

@@ -173,6 +173,7 @@ export type MessageRow = {
   parent_id: number | null
   sender_id: number
   sender_name: string
+  is_persons: number
   subject: string
   body_md: string
   importance: string
@@ -204,6 +205,7 @@ function toListed(row: ListedRow): ListedMessage {
     threadKey: row.thread_key,
     senderId: row.sender_id,
     senderName: row.sender_name,
+    isPersons: row.is_persons === 1,
     subject: row.subject,
     bodyMd: row.body_md,
     importance: row.importance as Importance,

@@ -189,6 +189,7 @@ describe("a line about mail", () => {
     threadKey: "thr_5",
     senderId: 9,
     senderName: "Bob",
+    isPersons: false,
     subject: "Stop",
     bodyMd: "",
     importance: "urgent",
@@ -203,6 +204,12 @@ describe("a line about mail", () => {
   test("names recipient, sender, subject and id, and the next call", () => {
     expect(mailText(agent, [waiting({ subject: "Stop\nnow" })])).toBe(
       'signalbox: urgent mail for Ada from Bob: "Stop ⏎ now" (message id 5). Call read-message.',
+    )
+  })
+
+  test("says where a person wrote it", () => {
+    expect(mailText(agent, [waiting({ isPersons: true })])).toContain(
+      "urgent mail for Ada from Bob (a person): ",
     )
   })
 

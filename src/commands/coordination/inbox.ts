@@ -3,7 +3,7 @@
 import type { Config } from "../../config/config.ts"
 import { INBOX_LIMIT_DEFAULT, LISTING_ROWS_MAX, THREAD_NEIGHBOURS_SHOWN_MAX } from "../../config/limits.ts"
 import { isNotifier } from "../../domain/coordination/agent.ts"
-import { type Message, visibleRecipients } from "../../domain/coordination/message.ts"
+import { type Message, senderOf, visibleRecipients } from "../../domain/coordination/message.ts"
 import { visible, visibleLine } from "../../domain/foreign-text/visible.ts"
 import { invalid } from "../../errors.ts"
 import { ASKS, admit } from "../../operations/admission.ts"
@@ -87,7 +87,7 @@ export function readCommand(config: Config, id: number, options: ReadOptions): P
 }
 
 function readJson(letter: ReadLetter) {
-  const { message, owner, project, thread, threadMessages, people } = letter
+  const { message, owner, project, thread, threadMessages } = letter
   const time = (timeMs: number | null) => (timeMs === null ? null : isoTime(timeMs))
   return {
     id: message.id,
@@ -117,7 +117,7 @@ function readJson(letter: ReadLetter) {
       message_count: thread.messageCount,
       messages: threadMessages.map((one) => ({
         id: one.id,
-        from: { id: one.senderId, name: one.senderName, is_person: people.has(one.senderId) },
+        from: { id: one.senderId, name: one.senderName, is_person: one.isPersons },
         body_md: one.bodyMd,
         created_at: isoTime(one.createdAtMs),
       })),
@@ -154,7 +154,7 @@ function readText(letter: ReadLetter, nowMs: number, acknowledges: boolean): str
 }
 
 /** Returns the messages around one in its thread, a line each. */
-function threadRows({ message, thread, threadMessages, people }: ReadLetter, nowMs: number, columns: number) {
+function threadRows({ message, thread, threadMessages }: ReadLetter, nowMs: number, columns: number) {
   if (thread.messageCount <= 1) return []
   const index = threadMessages.findIndex(({ id }) => id === message.id)
   const before = Math.floor(THREAD_NEIGHBOURS_SHOWN_MAX / 2)
@@ -163,8 +163,7 @@ function threadRows({ message, thread, threadMessages, people }: ReadLetter, now
   const shown = threadMessages.slice(from, from + THREAD_NEIGHBOURS_SHOWN_MAX + 1)
   const left = thread.messageCount - shown.length
   const row = (one: Message) => {
-    const who = people.has(one.senderId) ? `${one.senderName} (a person)` : one.senderName
-    const head = `#${one.id} ${who}, ${duration(nowMs - one.createdAtMs)} ago: `
+    const head = `#${one.id} ${senderOf(one)}, ${duration(nowMs - one.createdAtMs)} ago: `
     const text = shortened(head + visibleLine(one.bodyMd), columns - 2)
     return one.id === message.id ? `${cyan("›")} ${text}` : `  ${dim(text)}`
   }

@@ -19,6 +19,8 @@ export interface Message {
   parentId: number | null
   senderId: number
   senderName: string
+  /** Whether a person sent it. */
+  isPersons: boolean
   subject: string
   bodyMd: string
   importance: Importance
@@ -34,6 +36,11 @@ export type ListedMessage = Omit<Message, "projectId" | "parentId" | "attachment
 export interface InboxMessage extends ListedMessage {
   readAtMs: number | null
   ackedAtMs: number | null
+}
+
+/** Returns who sent a message, marked where that is a person. */
+export function senderOf({ senderName, isPersons }: Pick<Message, "senderName" | "isPersons">): string {
+  return isPersons ? `${senderName} (a person)` : senderName
 }
 
 /** Whether a message still waits for the agent: to be read, or to be acknowledged. */

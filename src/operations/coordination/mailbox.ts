@@ -2,7 +2,7 @@
 
 import { THREAD_MESSAGES_LIMIT_MAX } from "../../config/limits.ts"
 import { permitsProject } from "../../domain/api-key.ts"
-import { type Agent, isPerson } from "../../domain/coordination/agent.ts"
+import type { Agent } from "../../domain/coordination/agent.ts"
 import type { InboxMessage, Message, Recipient } from "../../domain/coordination/message.ts"
 import type { Thread } from "../../domain/coordination/thread.ts"
 import type { Project } from "../../domain/project.ts"
@@ -76,8 +76,6 @@ export interface ReadLetter {
   thread: Thread
   /** The latest messages of the thread, oldest first, at most 200; this one among them unless it is older. */
   threadMessages: readonly Message[]
-  /** Those in the thread that are people. */
-  people: ReadonlySet<number>
 }
 
 /**
@@ -99,9 +97,6 @@ export async function readLetter(
   const thread = await findThread(app.db, project.id, message.threadKey)
   assert(thread !== undefined, `message ${id} has a thread`)
   const threadMessages = await listThreadMessages(app.db, thread.id, THREAD_MESSAGES_LIMIT_MAX)
-  const people = new Set<number>()
-  for (const senderId of new Set(threadMessages.map((one) => one.senderId)))
-    if (isPerson(await requireStored(app, senderId))) people.add(senderId)
   return {
     message,
     sender: await requireStored(app, message.senderId),
@@ -113,7 +108,6 @@ export async function readLetter(
     waitsForAck: own !== undefined && message.ackRequired && own.ackedAtMs === null,
     thread,
     threadMessages,
-    people,
   }
 }
 

@@ -1,6 +1,7 @@
 /** Messages and what became of them with each recipient. */
 
 import type { Queries } from "../../db/database.ts"
+import { PERSON_SESSION_PREFIX } from "../../domain/coordination/agent.ts"
 import type { InboxMessage, Message, Recipient, RecipientKind } from "../../domain/coordination/message.ts"
 import {
   flag,
@@ -13,12 +14,13 @@ import {
 } from "../rows.ts"
 
 const JOINS = "JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id"
+const SENDER = `
+  m.sender_id, a.name AS sender_name, CASE WHEN a.session LIKE '${PERSON_SESSION_PREFIX}%' THEN 1 ELSE 0 END AS is_persons`
 const MESSAGE = `
-  SELECT m.id, m.project_id, t.key AS thread_key, m.parent_id, m.sender_id, a.name AS sender_name, m.subject, m.body_md,
-    m.importance, m.ack_required, m.attachments, m.created_at_ms
+  SELECT m.id, m.project_id, t.key AS thread_key, m.parent_id, ${SENDER}, m.subject, m.body_md, m.importance, m.ack_required, m.attachments, m.created_at_ms
   FROM messages m ${JOINS}`
 const listing = (body: string) => `
-  m.id, t.key AS thread_key, m.sender_id, a.name AS sender_name, m.subject, ${body} AS body_md, m.importance,
+  m.id, t.key AS thread_key, ${SENDER}, m.subject, ${body} AS body_md, m.importance,
   m.ack_required, m.created_at_ms, r.read_at_ms, r.acked_at_ms`
 const INBOX = `
   SELECT ${listing("CASE WHEN ? = 1 THEN m.body_md ELSE '' END")}

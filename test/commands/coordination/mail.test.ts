@@ -11,7 +11,6 @@ import {
   sendCommand,
 } from "../../../src/commands/coordination/send.ts"
 import { createProgram } from "../../../src/commands/program.ts"
-import { createKey } from "../../../src/operations/keys.ts"
 import { setContactPolicy } from "../../../src/store/coordination/agents.ts"
 import type { World } from "../../support/world.ts"
 import {
@@ -180,6 +179,17 @@ test("send all reaches everybody at work who accepts it, and tells and fails by 
   expect(text.error?.code).toBe("refused")
 })
 
+test("agents see that a person wrote to them: in the inbox, in the message and in its thread", async () => {
+  const { where, blue } = await answered()
+  await send(where, "BlueLake", "And this?", { thread: "thr_1" })
+  const by = { agent_name: "BlueLake", project_id: blue.projectId }
+  expect(await blue.session.call("fetch-inbox", by)).toContain(`, a person), `)
+  expect(await blue.session.call("read-message", { ...by, message_id: 3 })).toContain(`, a person), `)
+  const thread = await blue.session.call("macro-prepare-thread", { ...by, thread_id: "thr_1" })
+  expect(thread).toContain(`${ME} (a person), `)
+  expect(thread).not.toContain("BlueLake (a person)")
+})
+
 test("send all tells whom it did not reach in one project also where nothing can be written in the next", async () => {
   const where = presentWorld()
   const app = await server(where, "one")
@@ -201,34 +211,6 @@ test("send all tells whom it did not reach in one project also where nothing can
   expect(text).toMatch(
     /^nothing was sent:\n {2}BlueLake does not accept .*\n {2}.* takes no part in thread plan/,
   )
-})
-
-test("send reaches only those in projects that the key permits, and knows of no others", async () => {
-  const where = presentWorld()
-  const app = await server(where, "one")
-  await agentOf(app, "BlueLake")
-  await agentOf(await server(where, "two"), "RedFox", "other")
-  const request = { name: "a", environment: "live", plan: "enterprise", expiresAtMs: null } as const
-  const { text } = await createKey(app, { ...request, scopes: ["project:demo:coordination"] })
-  const at = { env: { SIGNALBOX_API_KEY: text } }
-  expect(await send(where, "all", "stop", {}, at)).toMatchObject({
-    status: "sent",
-    messages: [{ project_key: "demo", recipients: [{ name: "BlueLake" }] }],
-  })
-  const toOther = () => sendCommand(configIn(where, at), "RedFox", ["stop"], {})
-  expect(await refusal("not_found", toOther)).not.toContain("other")
-})
-
-test("read and reply act for the agent of a session that the message is to", async () => {
-  const where = presentWorld()
-  const app = await server(where, "one")
-  for (const name of ["BlueLake", "GreyElm"]) await agentOf(app, name)
-  await send(where, "BlueLake", "hi")
-  await send(where, "GreyElm", "you too", { thread: "thr_1" })
-  const read = () => readCommand(configIn(where, as("one")), 2, { json: true })
-  expect(await runJson(read)).toMatchObject({ agent_name: "GreyElm", read_at: expect.any(String) })
-  const reply = () => replyCommand(configIn(where, as("one")), 2, ["yes"], { json: true })
-  expect(await runJson(reply)).toMatchObject({ messages: [{ from: { name: "GreyElm" } }] })
 })
 
 test("send all goes in messages of at most 50 recipients, and to nobody where nobody is at work", async () => {
