@@ -10,7 +10,8 @@ const HELD = "src/auth/login.ts"
 /** How a kind of model calls tools. */
 interface Calling {
   patch(text: string): Call
-  shell(command: string): Call
+  /** `folder` is where the command runs; the session's own by default. */
+  shell(command: string, folder?: string): Call
   ours: Driver["ours"]
   prelude?: readonly ScriptedTurn[]
   limits?: Driver["limits"]
@@ -29,7 +30,7 @@ const SEARCH: ScriptedTurn = {
 /** Tools by name; ours stand in a namespace, behind a search. */
 const FUNCTIONS: Calling = {
   patch: (text) => ({ name: "apply_patch", input: text }),
-  shell: (cmd) => ({ name: "exec_command", args: { cmd } }),
+  shell: (cmd, workdir) => ({ name: "exec_command", args: { cmd, workdir } }),
   ours: (request, tool, args) => [
     ourCall(request, tool, { name: tool.replaceAll("-", "_"), namespace: "mcp__signalbox", args }),
   ],
@@ -46,7 +47,7 @@ const SHELL: Calling = {
 /** One tool that runs code, in which all others are functions. */
 const CODE: Calling = {
   patch: (text) => code("apply_patch", text),
-  shell: (cmd) => code("exec_command", { cmd }),
+  shell: (cmd, workdir) => code("exec_command", { cmd, workdir }),
   ours: (_, tool, args) => [code(`mcp__signalbox__${tool.replaceAll("-", "_")}`, args)],
 }
 
@@ -86,6 +87,29 @@ function driver(model: string, calling: Calling): Driver {
     forms: {
       "apply_patch in the shell": (place) => [
         { calls: [calling.shell(heredoc(patchText(place, [{ file: HELD, from: "= 1", to: "= 5" }])))] },
+      ],
+      "apply_patch behind a pipe": (place) => [
+        {
+          calls: [
+            calling.shell(
+              `printf '%s\\n' '${patchText(place, [{ file: HELD, from: "= 1", to: "= 7" }])}' | apply_patch`,
+            ),
+          ],
+        },
+      ],
+      "apply_patch in the shell in another folder": (place) => [
+        {
+          calls: [
+            calling.shell(
+              heredoc(
+                patchText(place, [{ file: HELD, from: "= 1", to: "= 6" }], (file) =>
+                  file.replace("src/", ""),
+                ),
+              ),
+              place.path("src"),
+            ),
+          ],
+        },
       ],
     },
   }
