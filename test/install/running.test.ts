@@ -195,7 +195,9 @@ describe("the OpenCode plugin", () => {
     const created = (info: object) => v1.event({ event: { type: "session.created", properties: { info } } })
     await created({ id: "outer" })
     await created({ id: "middle", parentID: "outer" })
-    await created({ id: "s1", parentID: "middle" })
+    // One that goes on in another process is not created there.
+    const again = { info: { id: "s1", parentID: "middle" } }
+    await v1.event({ event: { type: "session.updated", properties: again } })
     await before.v1("edit")
     await v1.event({ event: { type: "session.deleted", properties: { info: { id: "s1" } } } })
     const made = machine.read(calls(machine)).match(/^opencode .*\n.*/gm) ?? []

@@ -62,7 +62,8 @@ function hooksIn(directory) {
     },
     async event({ event }) {
       const { info, sessionID = info?.id } = event.properties ?? event.data ?? {}
-      if (event.type === "session.created" && info?.parentID) parents.set(sessionID, info.parentID)
+      // What an earlier process has created is only updated in this one.
+      if (/^session\\.(created|updated)$/.test(event.type) && info?.parentID) parents.set(sessionID, info.parentID)
       if (event.type === "session.created" && sessionID !== undefined) await begin(sessionID)
       if (event.type !== "session.deleted" || sessionID === undefined) return
       if (parents.delete(sessionID)) return
