@@ -109,14 +109,14 @@ describe("the agents of a session", () => {
 
 describe("a server process", () => {
   test.each([
-    ["now", "1:2", "pid-only"],
-    ["when it entered", "pid-only", "1:2"],
+    ["now", "mark", "pid-only"],
+    ["when it entered", "pid-only", "mark"],
   ])("lives although its mark could not be read %s", async (_, entered, current) => {
     const { app } = await world().session({ name: "a" })
     await insertProcess(app.db, { pid: process.pid, identityMark: entered, session: "client:b" }, 0)
     await removeDeadProcesses({ ...app, markOf: () => current })
     expect(await isSessionListed(app.db, "client:b")).toBe(true)
-    await removeDeadProcesses({ ...app, markOf: () => (entered === "1:2" ? "1:3" : undefined) })
+    await removeDeadProcesses({ ...app, markOf: () => (entered === "mark" ? "another" : undefined) })
     expect(await isSessionListed(app.db, "client:b")).toBe(false)
   })
 })
