@@ -1,4 +1,5 @@
 import { expect, test } from "vitest"
+import { timeAndAge } from "../../src/operations/markdown.ts"
 import { agents, type Session, send, type TestAgent, type World } from "../support/world.ts"
 
 function reserve(agent: TestAgent, pattern: string, seconds: number): Promise<string> {
@@ -72,7 +73,7 @@ test("a grant that waited for a release is not dated before it", async () => {
   let releasedAt = ""
   whileNextTransactionWaits(bob.session, async () => {
     world.advance(1_000)
-    releasedAt = new Date(world.nowMs).toISOString()
+    releasedAt = timeAndAge(world.nowMs, world.nowMs)
     const holder = { agent_id: ada.id, coordination_project_id: ada.projectId }
     expect(await ada.session.call("release-file-reservations", holder)).toContain("Released: 1")
   })

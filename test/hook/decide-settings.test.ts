@@ -3,6 +3,7 @@
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { HOOK_SETTINGS_DEFAULT } from "../../src/config/hook-settings.ts"
+import { timeAndAge } from "../../src/operations/markdown.ts"
 import {
   ALLOWED,
   commitAll,
@@ -55,7 +56,7 @@ describe("autoReserve false", () => {
     made.advance(60_000)
     await edit(made, ada.session.app, "src/a.ts", { session: "session-of-Ada" })
     const profile = await ada.session.call("whois", { project_key: "demo", agent_name: "Ada" })
-    expect(textAfter(profile, "Last active")).toContain(new Date(made.nowMs).toISOString())
+    expect(textAfter(profile, "Last active")).toContain(timeAndAge(made.nowMs, made.nowMs))
   })
 })
 

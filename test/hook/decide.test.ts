@@ -1,6 +1,7 @@
 /** What an edit needs and gets: conflicts, reservations made, reused and renewed, and what is told of them. */
 
 import { describe, expect, test } from "vitest"
+import { timeAndAge } from "../../src/operations/markdown.ts"
 import { ALLOWED, edit, heldIn, reserve, toldBy } from "../support/hook.ts"
 import { agents, textAfter, world } from "../support/world.ts"
 
@@ -234,7 +235,7 @@ test("whoever edits counts as active from then on", async () => {
     made.advance(31_000)
     await edit(made, ada.session.app, file, { session: "session-of-Ada" })
     const profile = await ada.session.call("whois", { project_key: "demo", agent_name: "Ada" })
-    expect(textAfter(profile, "Last active")).toContain(new Date(made.nowMs).toISOString())
+    expect(textAfter(profile, "Last active")).toContain(timeAndAge(made.nowMs, made.nowMs))
   }
 })
 

@@ -3,6 +3,7 @@
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { connectFolder } from "../../src/operations/connect.ts"
+import { timeAndAge } from "../../src/operations/markdown.ts"
 import {
   ALLOWED,
   edit,
@@ -56,7 +57,7 @@ describe("a session's start", () => {
     made.advance(60_000)
     await sessionEvent(made, ada.session.app, "session-start", ADA)
     const profile = await ada.session.call("whois", { project_key: "demo", agent_name: "Ada" })
-    expect(textAfter(profile, "Last active")).toContain(new Date(made.nowMs).toISOString())
+    expect(textAfter(profile, "Last active")).toContain(timeAndAge(made.nowMs, made.nowMs))
   })
 
   test("lists what others hold, exclusive ones first, in any project, and not what is its own", async () => {
