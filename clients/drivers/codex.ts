@@ -41,7 +41,9 @@ const FUNCTIONS: Calling = {
 const SHELL: Calling = {
   ...FUNCTIONS,
   patch: (text) => FUNCTIONS.shell(heredoc(text)),
-  limits: { mail: "it calls no hook after a patch in its shell; urgent mail is told with the next prompt" },
+  limits: {
+    mail: "it calls no hook after a patch in its shell, and behind its other commands none is installed; urgent mail is told with the next prompt",
+  },
 }
 
 /** One tool that runs code, in which all others are functions. */

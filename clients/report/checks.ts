@@ -42,7 +42,7 @@ export interface Report {
   checks: Check[]
   /** What a cell says instead of "yes", by column. */
   notes: Partial<Record<Column | NestedColumn, string>>
-  /** What the client itself cannot do, by column, with the reason. */
+  /** What is known not to hold, by column, with the reason. */
   limits: Partial<Record<Column | NestedColumn, string>>
   /** What kept the run from its end. */
   failure?: string
@@ -50,7 +50,7 @@ export interface Report {
 
 export type CellState = "holds" | "fails" | "limited" | "unseen"
 
-/** Returns how a column of a report stands; a limit of the client excuses what fails, and nothing else. */
+/** Returns how a column of a report stands; a limit that is known excuses what fails, and nothing else. */
 export function stateOf({ checks, limits }: Report, column: Column | NestedColumn): CellState {
   const seen = checks.filter((check) => check.column === column)
   if (seen.length === 0) return "unseen"

@@ -54,7 +54,7 @@ function limitsOf(reports: readonly Report[]): string[] {
       .filter(([column]) => stateOf(report, column as Column) === "limited")
       .map(([column, reason]) => `- ${report.title}, ${titleOf(column)}: ${reason}`),
   )
-  return lines.length === 0 ? [] : [`\\* What the client itself has no way for:\n\n${lines.join("\n")}`]
+  return lines.length === 0 ? [] : [`\\* What does not hold, and why:\n\n${lines.join("\n")}`]
 }
 
 function titleOf(column: string): string {

@@ -58,7 +58,7 @@ export interface Driver {
   forms?: Readonly<Record<string, Form>>
   /** Steps of this client alone. */
   steps?: Readonly<Record<string, (stage: Stage) => Promise<void>>>
-  /** What the client itself has no way for. */
+  /** What is known not to hold, with the reason. */
   limits?: Report["limits"]
 }
 

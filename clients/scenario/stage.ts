@@ -22,7 +22,8 @@ export class Checks {
   expect(column: Column | NestedColumn, what: string, holds: boolean, seen = ""): void {
     const detail = seen.replaceAll("\n", "\\n").slice(0, DETAIL_CHARS_MAX)
     this.report.checks.push({ column, what, holds, detail })
-    console.log(`${holds ? "ok  " : "FAIL"} ${what}${holds || detail === "" ? "" : ` | ${detail}`}`)
+    const mark = holds ? "ok  " : this.report.limits[column] === undefined ? "FAIL" : "no* "
+    console.log(`${mark} ${what}${holds || detail === "" ? "" : ` | ${detail}`}`)
   }
 
   /** Takes an error in a step for what it is: the run is worth nothing, whatever else holds. */

@@ -44,7 +44,7 @@ test("a row has a cell for each column: yes, no, what was noted, or nothing seen
   expect(cells(one)).toHaveLength(Object.keys(COLUMNS).length)
 })
 
-test("what the client has no way for fails nothing, and its reason stands below the table", () => {
+test("what is known not to hold fails nothing, and its reason stands below the table", () => {
   const one = report({ checks: [check("start", false)], limits: { start: "it calls no hook at the start" } })
   expect(complaintsOf(one)).toEqual([])
   expect(tables([one])).toContain("| no* |")
