@@ -14,7 +14,7 @@ interface Calling {
   shell(command: string, folder?: string): Call
   ours: Driver["ours"]
   prelude?: readonly ScriptedTurn[]
-  limits?: Driver["limits"]
+  editsInShell?: true
 }
 
 const SEARCH: ScriptedTurn = {
@@ -41,9 +41,7 @@ const FUNCTIONS: Calling = {
 const SHELL: Calling = {
   ...FUNCTIONS,
   patch: (text) => FUNCTIONS.shell(heredoc(text)),
-  limits: {
-    mail: "it calls no hook after a patch in its shell, and behind its other commands none is installed; urgent mail is told with the next prompt",
-  },
+  editsInShell: true,
 }
 
 /** One tool that runs code, in which all others are functions. */
@@ -85,7 +83,7 @@ function driver(model: string, calling: Calling): Driver {
     shell: (command) => [calling.shell(command)],
     ours: calling.ours,
     ...(calling.prelude !== undefined && { prelude: calling.prelude }),
-    ...(calling.limits !== undefined && { limits: calling.limits }),
+    ...(calling.editsInShell && { editsInShell: true }),
     forms: {
       "apply_patch in the shell": (place) => [
         { calls: [calling.shell(heredoc(patchText(place, [{ file: HELD, from: "= 1", to: "= 5" }])))] },

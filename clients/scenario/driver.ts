@@ -47,6 +47,8 @@ export interface Driver {
   /** One call that edits several files, where there is one. */
   editSeveral?(place: Place, changes: readonly Change[]): Call[]
   create(place: Place, file: string, text: string): Call[]
+  /** Whether its edits go through its shell, behind which it calls no hook; what is told comes behind another command. */
+  editsInShell?: true
   /** Runs a command in the client's shell. */
   shell(command: string): Call[]
   /** Calls one of our tools, by the name that the client gave it in a request. */

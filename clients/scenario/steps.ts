@@ -210,10 +210,12 @@ async function mail(stage: Stage): Promise<void> {
       if (agentId !== undefined) await holder.mail(agentId, "URGENT-SUBJECT-1")
       return { calls: driver.edit(place, { file: FREE, from: "const  free", to: "const free" }) }
     },
+    ...(driver.editsInShell === true ? [{ calls: driver.shell("true") }] : []),
   ])
-  const heard = model.requests[2]?.prompt ?? ""
+  const last = driver.editsInShell === true ? 3 : 2
+  const heard = model.requests[last]?.prompt ?? ""
   const isTold = heard.includes("URGENT-SUBJECT-1")
-  checks.expect("mail", "urgent mail is told after an edit", isTold, model.results(2))
+  checks.expect("mail", "urgent mail is told after an edit", isTold, model.results(last))
   if (!driver.resumes || agentId === undefined) return
   await holder.mail(agentId, "URGENT-SUBJECT-2")
   await stage.play("mail-resumed", [{}], true)

@@ -158,11 +158,11 @@ TELL
 # The outer braces silence bash, which warns of NUL bytes itself.
 { payload=$(bounded 1 cat); } 2>/dev/null || let_go 'its description did not come in time'
 
-# Codex asks about every command of its shell, of which hardly any applies a patch. A quote within a text has a
+# Codex asks before every command of its shell, of which hardly any applies a patch. A quote within a text has a
 # backslash before it, so this is the tool's own name.
-case $1:$payload in
-  codex:*'*** Begin Patch'*) ;;
-  codex:*'"tool_name":"Bash"'*) exit 0 ;;
+case $1:$2:$payload in
+  codex:pre-edit:*'*** Begin Patch'*) ;;
+  codex:pre-edit:*'"tool_name":"Bash"'*) exit 0 ;;
 esac
 
 new_line='

@@ -40,7 +40,7 @@ async function decide(): Promise<HookAnswer> {
   const payload = await readPayload()
   if (payload === undefined) return failOpen("its description is too long")
   const request = { ...surroundings(), payload }
-  if (request.client === "codex" && isShellWithoutPatch(payload))
+  if (request.client === "codex" && request.event === "pre-edit" && isShellWithoutPatch(payload))
     return { exitCode: 0, stdout: "", stderr: "" }
   if (watchedParent !== undefined) return decideAlone(request)
   return (await askListener(request)) ?? decideWatched(request)
@@ -71,7 +71,7 @@ function surroundings(): Omit<HookRequest, "payload"> {
   }
 }
 
-/** As the shell form tells it: Codex asks about every command of its shell. */
+/** As the shell form tells it: Codex asks before every command of its shell. */
 function isShellWithoutPatch(payload: string): boolean {
   return payload.includes('"tool_name":"Bash"') && !payload.includes("*** Begin Patch")
 }

@@ -120,14 +120,11 @@ export function serverEntry(value: { [key: string]: Json }, at = "mcpServers"): 
   return { role: "mcp", at: [at], key: SERVER_NAME, value }
 }
 
-/**
- * Returns the events of Claude Code, which others took over with their names; the matchers are of the tools that are
- * asked about, and of those behind which mail is told.
- */
-export function claudePoints(editTools: string, toldTools = editTools): HookPoint[] {
+/** Returns the events of Claude Code, which others took over with their names; `editTools` is a matcher. */
+export function claudePoints(editTools: string): HookPoint[] {
   return [
     { at: "PreToolUse", event: "pre-edit", matcher: editTools },
-    { at: "PostToolUse", event: "mail", matcher: toldTools },
+    { at: "PostToolUse", event: "mail", matcher: editTools },
     { at: "UserPromptSubmit", event: "mail" },
     { at: "SessionStart", event: "session-start" },
     { at: "SessionEnd", event: "session-end" },

@@ -11,7 +11,7 @@ import { createMachine, type TestMachine } from "./support.ts"
  */
 const HASHES = {
   "pre_tool_use:0:0": "sha256:67072e33ee0b13dd3113bb13e0ee1b275a09eba4586600ce4953e5775668d6dd",
-  "post_tool_use:0:0": "sha256:1b5106c7edfab42224633d5d1af93db07ec6a1218e7f916dd5e0126a0a32a56f",
+  "post_tool_use:0:0": "sha256:2695dacb48aed639295009f7603e28c5ef6c086478a78f34038324241c55492b",
   "session_start:0:0": "sha256:738127eb329d0eb9b65c425afce412fc7d00cc405582c2b81017f6c4e783ae56",
   "session_end:0:0": "sha256:a0227b40aab5dca18229fd1d1dfd5ef83c4a3e11e79b414c5a97fd5d05171ff1",
   "user_prompt_submit:0:0": "sha256:ea13b383fc34d42d46a2c11baa3dfa7f9988e5a0c403b06200a5ac4bf9f75871",

@@ -239,19 +239,23 @@ describe("without a listener", () => {
 describe("a command of Codex's shell", () => {
   const patch = "*** Begin Patch\n*** Add File: src/a.ts\n+x\n*** End Patch"
 
-  test.each(HOOK_FORMS)("asks nobody in the form %s unless it holds a patch", async (form) => {
-    const where = place()
-    placeHookFiles(where.dataFolder)
-    writeFileSync(join(hookFolder(where.dataFolder), "package"), "/nowhere\n")
-    const run = (event: "pre-edit" | "mail", command: string) => {
-      const payload = { cwd: where.repository, tool_name: "Bash", tool_input: { command } }
-      return runHook(where, { client: "codex", event, form, payload: JSON.stringify(payload) })
-    }
-    for (const event of ["pre-edit", "mail"] as const) {
-      expect(await run(event, 'echo \'"tool_name":"apply_patch"\'')).toEqual(SILENT)
-      expectOneLine(await run(event, `apply_patch <<'E'\n${patch}\nE`), /the package is not where it was/)
-    }
-  })
+  test.each(HOOK_FORMS)(
+    "is checked in the form %s only if it holds a patch, and brings mail afterwards",
+    async (form) => {
+      const where = place()
+      placeHookFiles(where.dataFolder)
+      writeFileSync(join(hookFolder(where.dataFolder), "package"), "/nowhere\n")
+      const run = (event: "pre-edit" | "mail", command: string) => {
+        const payload = { cwd: where.repository, tool_name: "Bash", tool_input: { command } }
+        return runHook(where, { client: "codex", event, form, payload: JSON.stringify(payload) })
+      }
+      const harmless = 'echo \'"tool_name":"apply_patch"\''
+      const asked = /the package is not where it was/
+      expect(await run("pre-edit", harmless)).toEqual(SILENT)
+      expectOneLine(await run("pre-edit", `apply_patch <<'E'\n${patch}\nE`), asked)
+      expectOneLine(await run("mail", harmless), asked)
+    },
+  )
 })
 
 test("no watch over a hook outlives it", async () => {

@@ -14,9 +14,11 @@ import {
   startFields,
 } from "../shapes.ts"
 
-const EDIT_TOOLS = "apply_patch|Edit|Write"
-/** A patch comes through its shell too: `apply_patch <<EOF`, all that some models can do. Codex tells nobody of it afterwards. */
-const ASKED_TOOLS = `${EDIT_TOOLS}|Bash`
+/**
+ * A patch comes through its shell too: `apply_patch <<EOF`, all that some models can do. Codex tells nobody of such a
+ * patch afterwards, so what its model hears meanwhile comes behind its other commands.
+ */
+const EDIT_TOOLS = "apply_patch|Edit|Write|Bash"
 
 export const codex: Client = {
   name: "codex",
@@ -43,7 +45,7 @@ export const codex: Client = {
         form: "json",
         path: hooks,
         // Codex asks for trust again whenever a definition changes, so it is the same everywhere.
-        entries: nestedHooks(claudePoints(ASKED_TOOLS, EDIT_TOOLS), ["hooks"], (event) => ({
+        entries: nestedHooks(claudePoints(EDIT_TOOLS), ["hooks"], (event) => ({
           type: "command",
           command: shellCommand("codex", event),
           commandWindows: windowsCommand("codex", event),

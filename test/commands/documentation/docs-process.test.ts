@@ -180,7 +180,7 @@ describe.skipIf(process.platform === "win32")("in the background", () => {
     const { code, stderr } = await signalbox(place(), "repos", "sync", "--background")
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: `signalbox: --background is for servers. Run: node ${BINARY} repos sync\n`,
+      stderr: `signalbox: --background is for servers. Run: ${process.execPath} ${BINARY} repos sync\n`,
     })
   })
 })
