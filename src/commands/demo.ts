@@ -92,9 +92,20 @@ export async function demo({ fast = false }: { fast?: boolean } = {}): Promise<v
   print(`  Give it to your agents: ${bold(`${ownCommand()} install`)}`)
 }
 
-/** A key or a session of the surrounding shell has no place in the demo. */
-function environmentOf({ databasePath }: Stage, session: string): Record<string, string | undefined> {
+/**
+ * A key or a session of the surrounding shell has no place in the demo, nor has a home with settings, and with a hook
+ * and a launcher, which a listener would bring to the version of this package.
+ */
+function environmentOf(
+  { databasePath, dataFolder }: Stage,
+  session: string,
+): Record<string, string | undefined> {
   return {
+    APPDATA: dataFolder,
+    HOME: dataFolder,
+    LOCALAPPDATA: dataFolder,
+    XDG_CONFIG_HOME: undefined,
+    XDG_DATA_HOME: undefined,
     SIGNALBOX_AGENT: undefined,
     SIGNALBOX_API_KEY: undefined,
     SIGNALBOX_DB: databasePath,
