@@ -1,5 +1,6 @@
 /** The command line: every command, its options and its help. Each command's code is loaded when it is called. */
 
+import { setImmediate } from "node:timers/promises"
 import { Argument, Command, CommanderError, type ErrorOptions, InvalidArgumentError, Option } from "commander"
 import { type Config, readConfig } from "../config/config.ts"
 import { PORT_MAX } from "../config/limits.ts"
@@ -7,7 +8,7 @@ import { ENVIRONMENTS, PLANS, type Plan, planNamed } from "../domain/api-key.ts"
 import { closestName } from "../domain/coordination/agent.ts"
 import { echoed } from "../domain/foreign-text/markdown.ts"
 import { visible } from "../domain/foreign-text/visible.ts"
-import { AppError } from "../errors.ts"
+import { AppError, fileProblem } from "../errors.ts"
 import { CLIENT_NAMES } from "../hook/client-names.ts"
 import type { App } from "../operations/app.ts"
 import { hasClient } from "../runtime/input.ts"
@@ -43,6 +44,8 @@ const SHELLS: readonly Shell[] = ["bash", "zsh", "fish"]
 /** What `install` knows: the coding agents, and git's own hooks. */
 const INSTALLABLE = [...CLIENT_NAMES, "git"]
 const SCOPES = ["user", "project"]
+/** What stands beside an option or a command is broken between words down to this width, and by the terminal below it. */
+const HELP_COLUMNS_MIN = 20
 /** Options of the program that every command heeds. */
 const GLOBAL_FLAGS = ["--db"]
 
@@ -68,14 +71,26 @@ function pathOf(command: Command): string[] {
   return command.parent === null ? [] : [...pathOf(command.parent), command.name()]
 }
 
-/** Runs the command that argv names; returns the exit code. */
+/**
+ * Runs the command that argv names; returns the exit code. Fails with `unavailable` where it was done, but what it
+ * printed could not be written.
+ */
 export async function runProgram(): Promise<number> {
+  let lost: NodeJS.ErrnoException | undefined
+  // A command goes on to its end all the same: it may have something to clean up. A reader that has seen enough, such
+  // as head, closes the pipe, which is no failure of ours.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") lost ??= error
+  })
+  const code = await runCommand()
+  // Streams tell of an error a moment after the write.
+  await setImmediate()
+  if (lost !== undefined && code === EXIT_DONE) throw fileProblem(lost, "the output") ?? lost
+  return code
+}
+
+async function runCommand(): Promise<number> {
   try {
-    // A reader that has seen enough, such as head, closes the pipe. That is no failure of ours, and a command
-    // goes on to its end: it may have something to clean up.
-    process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error
-    })
     await createProgram().parseAsync()
     return EXIT_DONE
   } catch (error) {
@@ -102,6 +117,7 @@ export function createProgram(): Command {
     )
     .option("--read-only", "offer only tools that write nothing")
     .addHelpText("after", exitCodesText())
+    .configureHelp({ minWidthToWrap: HELP_COLUMNS_MIN })
     .showSuggestionAfterError()
     .helpCommand(true)
     .configureOutput({ outputError: (text, write) => write(visible(text)) })

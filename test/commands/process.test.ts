@@ -1,9 +1,10 @@
 import { execFile, spawn } from "node:child_process"
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import BetterSqlite3 from "better-sqlite3"
 import { describe, expect, test } from "vitest"
 import { EXIT_CODES } from "../../src/commands/exit-codes.ts"
+import { launcherPath } from "../../src/runtime/launcher.ts"
 import {
   BINARY,
   environment,
@@ -22,9 +23,18 @@ interface Ended {
 
 /** Runs the command line as a user does. */
 function signalbox(where: Place, args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  return ended(process.execPath, [BINARY, ...args], where, env)
+}
+
+function ended(
+  program: string,
+  args: readonly string[],
+  where: Place,
+  env: Record<string, string> = {},
+): Promise<Ended> {
   const options = { cwd: where.repository, env: environment(where, env) }
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [BINARY, ...args], options, (error, stdout, stderr) => {
+    const child = execFile(program, args, options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
     })
     child.stdin?.end()
@@ -71,6 +81,24 @@ describe("the command line ends", () => {
     expect(asked.stderr).toMatch(/failed unexpectedly: SqliteError: no such column: .*\n\s+at /)
   })
 
+  test.runIf(existsSync("/dev/full"))(
+    "with 1 and one line where what it prints cannot be written, after all that was to be done",
+    async () => {
+      const where = place()
+      const command = ['"$0" "$@" > /dev/full', process.execPath, BINARY, "reserve", "src"]
+      const full = await ended("/bin/sh", ["-c", ...command], where)
+      expect(full).toEqual({
+        code: 1,
+        stdout: "",
+        stderr:
+          "signalbox: the output cannot be written: the disk is full. Free some space there, then try again.\n",
+      })
+      expect(JSON.parse((await signalbox(where, ["reservations", "--json"])).stdout)).toMatchObject([
+        { path_pattern: "src" },
+      ])
+    },
+  )
+
   test("as its help says", async () => {
     const { stdout } = await signalbox(place(), ["--help"])
     for (const [code, meaning] of EXIT_CODES) expect(stdout).toContain(`  ${code}  ${meaning}`)
@@ -97,8 +125,11 @@ test("override takes a path at once, and its subcommands decide what waits", asy
   expect((await signalbox(where, ["override", "list"])).stdout).toMatch(/^2 .*denied.*\n1 .*approved/m)
 })
 
-test("demo leaves nothing among the temporary folders, and touches nothing there", async () => {
+test("demo leaves nothing among the temporary folders, and touches nothing there nor of what is installed", async () => {
   const where = place()
+  const launcher = launcherPath(join(where.home, "share", "signalbox"))
+  mkdirSync(dirname(launcher), { recursive: true })
+  writeFileSync(launcher, "of another version")
   const temporary = join(where.home, "temporary")
   mkdirSync(join(temporary, "signalbox-demo-mine"), { recursive: true })
   symlinkSync(temporary, join(where.home, "link"))
@@ -108,6 +139,7 @@ test("demo leaves nothing among the temporary folders, and touches nothing there
     stdout: expect.stringContaining("a temporary database that is gone"),
   })
   expect(readdirSync(temporary)).toEqual(["signalbox-demo-mine"])
+  expect(readFileSync(launcher, "utf8")).toBe("of another version")
   for (const scene of ["signalbox blocked this edit: src/auth/login.ts", "(the edit goes on)", "argon2id"])
     expect(demo.stdout).toContain(scene)
   expect(demo.stdout, "documentation").toMatch(/docs\/releases\.md:\d+-\d+/)
