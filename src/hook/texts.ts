@@ -48,10 +48,10 @@ export function warningText(conflicts: readonly ClaimConflict[], nowMs: number):
 function conflictLines(conflicts: readonly ClaimConflict[], nowMs: number): string[] {
   const shown = conflicts.slice(0, HOOK_CONFLICTS_SHOWN_MAX).map(({ claimed, reservation }) => {
     const left = duration(reservation.expiresAtMs - nowMs)
-    const pattern = named(reservation.pathPattern)
+    const facts = `${modeOf(reservation)}, ${left} left, pattern ${named(reservation.pathPattern)}`
     const reason =
       reservation.reason === null ? "" : ` Reason: ${oneLine(reservation.reason).replace(/\.?$/, ".")}`
-    return `${named(claimed.path)} is reserved by ${holderOf(reservation)} (${modeOf(reservation)}, ${left} left, pattern ${pattern}).${reason}`
+    return `${named(claimed.path)} is reserved by ${holderOf(reservation, { facts })}.${reason}`
   })
   const more = conflicts.length - shown.length
   return more > 0 ? [...shown, `And ${countFound(conflicts.length, more, "more conflict")}.`] : shown
@@ -87,7 +87,7 @@ function offers(
 
 /** Returns the line about files that others share with whoever edits them. */
 export function sharedText(path: string, sharers: readonly Reservation[], nowMs: number): string {
-  const names = nameList([...new Set(sharers.map(holderOf))])
+  const names = nameList([...new Set(sharers.map((one) => holderOf(one)))])
   const lastMs = Math.max(...sharers.map(({ expiresAtMs }) => expiresAtMs))
   return `signalbox: ${named(path)} is also reserved by ${names} (shared, ${duration(lastMs - nowMs)} left). Agree with them before you change what they may rely on.`
 }

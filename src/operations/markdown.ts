@@ -259,7 +259,7 @@ function attachmentsLine(message: Message): string | null {
 
 /** Returns who holds a reservation, with the agent's id. */
 export function holderWithId(reservation: Reservation): string {
-  return `${holderOf(reservation)} (agent ${reservation.agentId})`
+  return holderOf(reservation, { of: `agent ${reservation.agentId}` })
 }
 
 /** Returns one reservation as a block. */

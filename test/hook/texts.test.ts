@@ -66,6 +66,15 @@ const block = (conflicts: readonly ClaimConflict[], shown = true, allowsOverride
   blockText(conflicts, claimant, NOW_MS, { shown, allowsOverride })
 
 describe("a refusal", () => {
+  test("says in one pair of brackets that a person holds a file, or that the holder's session has died", () => {
+    const facts = "exclusive, 1 h 30 min left, pattern src/**"
+    const head = (changes: Partial<Reservation>) => block([conflict("src/a.ts", changes)], false)
+    expect(head({ isPersons: true })).toContain(`is reserved by Bob (a person; ${facts}).`)
+    expect(head({ diedAtMs: NOW_MS })).toContain(
+      `is reserved by Bob (its session has died; released at 2026-03-10T12:10:00.000Z; ${facts}).`,
+    )
+  })
+
   test("says file, holder, mode, time left, pattern and reason, then the offers", () => {
     expect(block([conflict("src/a.ts", { reason: "new\nlogin" })])).toBe(
       [

@@ -34,12 +34,21 @@ export interface Reservation {
   endedAtMs: number | null
 }
 
-/** Returns who holds a reservation, as lists and reports name it. */
-export function holderOf({ agentName, isPersons, diedAtMs, expiresAtMs }: HolderFacts): string {
-  if (isPersons) return `${agentName} (a person)`
-  if (diedAtMs === null) return agentName
+/**
+ * Returns who holds a reservation, as lists and reports name it; with facts about holder or reservation in the same
+ * brackets, those about the holder as `of`: `ada (agent 2, a person; exclusive)`.
+ */
+export function holderOf(holder: HolderFacts, { of, facts }: { of?: string; facts?: string } = {}): string {
+  const who = [of, holderNote(holder)].filter((one) => one !== undefined).join(", ")
+  const all = [who, facts ?? ""].filter((one) => one !== "").join("; ")
+  return all === "" ? holder.agentName : `${holder.agentName} (${all})`
+}
+
+function holderNote({ isPersons, diedAtMs, expiresAtMs }: HolderFacts): string | undefined {
+  if (isPersons) return "a person"
+  if (diedAtMs === null) return undefined
   const freeAtMs = Math.min(expiresAtMs, diedAtMs + DEAD_SESSION_GRACE_MS)
-  return `${agentName} (its session has died; released at ${new Date(freeAtMs).toISOString()})`
+  return `its session has died; released at ${new Date(freeAtMs).toISOString()}`
 }
 
 type HolderFacts = Pick<Reservation, "agentName" | "isPersons" | "diedAtMs" | "expiresAtMs">

@@ -197,7 +197,7 @@ function conflictAnswer(conflicts: readonly ClaimConflict[]): Answer {
     body: {
       status: "conflict",
       error: "Conflict",
-      message: `${claimed.path} is reserved by ${holderOf(reservation)} (${modeOf(reservation)}) until ${isoTime(reservation.expiresAtMs)}.`,
+      message: `${claimed.path} is reserved by ${holderOf(reservation, { facts: modeOf(reservation) })} until ${isoTime(reservation.expiresAtMs)}.`,
       conflicts: conflicts.map((conflict) =>
         heldJson({ file: conflict.claimed.path, reservation: conflict.reservation }),
       ),

@@ -48,15 +48,16 @@ test("are marked wherever they are listed or stand in the way", async () => {
     ]),
   })
   const marked = `${ME} (a person)`
+  const withId = new RegExp(`gent: ${ME} \\(agent \\d+, a person\\)$`, "m")
   const coordination_project_id = ada.projectId
-  expect(await session.call("list-file-reservations", { coordination_project_id })).toContain(marked)
+  expect(await session.call("list-file-reservations", { coordination_project_id })).toMatch(withId)
   expect(await session.read("file-reservations", people)).toMatchObject({
     reservations: [{ agent: ME, is_person: true }],
   })
   const wanted = { agent_id: ada.id, repository_id: 1, coordination_project_id, path_pattern: "src/a.ts" }
-  expect(await session.fail("reserve-file-paths", wanted)).toContain(`Conflicting agent: ${marked}`)
+  expect(await session.fail("reserve-file-paths", wanted)).toMatch(withId)
   expect((await edit(where, session.app, "src/a.ts", { session: "a" })).stderr).toContain(
-    `is reserved by ${marked}`,
+    `is reserved by ${ME} (a person; exclusive, `,
   )
   const as = { env: { SIGNALBOX_SESSION: "a" } }
   const conflict = await refusal("conflict", () => reserveCommand(configIn(where, as), ["src/a.ts"], {}))

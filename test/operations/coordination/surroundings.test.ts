@@ -139,9 +139,9 @@ describe("a conflict", () => {
     })
     const text = await refused(ada, "src/*.ts")
     expect(text).toMatch(
-      new RegExp(`^Conflicting agent: Bob \\(its session has died; .*\\) \\(agent ${bob.id}\\)$`, "m"),
+      new RegExp(`^Conflicting agent: Bob \\(agent ${bob.id}, its session has died; .*\\)$`, "m"),
     )
-    expect(text).toContain(`\nConflicting agent: Cleo (a person) (agent ${cleo.id})\n`)
+    expect(text).toContain(`\nConflicting agent: Cleo (agent ${cleo.id}, a person)\n`)
   })
 
   test("calls its witness an example, and leaves it out where it is the path that was asked for", async () => {
