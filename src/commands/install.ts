@@ -18,7 +18,7 @@ import { type Machine, type Place, SCOPES, type Scope } from "../install/place.t
 import { COPY_MARK } from "../install/settings-file.ts"
 import { uninstallClient } from "../install/uninstall.ts"
 import { lines } from "../operations/markdown.ts"
-import { launcherPath, placeLauncher, removeLauncher } from "../runtime/launcher.ts"
+import { launcherPath, launcherWord, placeLauncher, removeLauncher } from "../runtime/launcher.ts"
 import { ownCommand } from "../runtime/own-command.ts"
 import { packageFile } from "../runtime/package-root.ts"
 import { isBroughtByProject } from "../runtime/trusted-path.ts"
@@ -84,7 +84,16 @@ export async function installCommand(
     const files = installClient(client, place, change)
     return [{ client, place, files, notes: notesOf(client, place), trust: trustNotes(client, place) }]
   })
-  showReports(reports, options, hookFiles)
+  showReports(reports, options, hookFiles, yourCommand(config))
+}
+
+/** Nothing else tells people who came by npx how to call what is installed now. */
+function yourCommand({ dataFolder }: Config): string {
+  const command = launcherWord(dataFolder)
+  return lines(
+    `\nYour command, in any shell: ${bold(command)}`,
+    dim(`  by itself it shows who is at work; \`${command} doctor\` says what works and what does not`),
+  )
 }
 
 /** Launcher and hook start this copy in all projects, so what one project's checkout replaces must not be it. */
@@ -146,11 +155,12 @@ export async function uninstallCommand(
     removeHookFiles(config.dataFolder)
     removeLauncher(config.dataFolder)
   }
-  showReports(reports, options, [])
+  showReports(reports, options, [], null)
   if (reports.length > 0 && options.json !== true && !change.isDryRun)
     print(
       dim(
         lines(
+          "",
           hasCopies(reports) ? "Copies of changed files stay beside them (*.signalbox.bak)." : null,
           `Your data stays in ${visibleLine(config.dataFolder)}.`,
         ),
@@ -219,6 +229,7 @@ function showReports(
   reports: readonly Report[],
   options: InstallOptions,
   hookFiles: readonly string[],
+  closing: string | null,
 ): void {
   const value = { dry_run: isDryRun(options), hook_files: hookFiles, clients: reports.map(reportJson) }
   printResult(options, value, () => {
@@ -229,6 +240,7 @@ function showReports(
     print(
       dim(`\nNothing was written (--dry-run)${options.diff === true ? "." : "; --diff shows every line."}`),
     )
+  else if (closing !== null && options.json !== true) print(closing)
   const failed = reports.filter(({ files }) => files.some(({ action }) => action === "failed"))
   if (failed.length === 0) return
   const titles = failed.map(({ client }) => client.title).join(", ")

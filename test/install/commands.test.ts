@@ -6,6 +6,7 @@ import { afterEach, expect, test, vi } from "vitest"
 import { installCommand, uninstallCommand } from "../../src/commands/install.ts"
 import { nextSteps } from "../../src/commands/welcome.ts"
 import { type Config, readConfig } from "../../src/config/config.ts"
+import { launcherWord } from "../../src/runtime/launcher.ts"
 import { packageFile } from "../../src/runtime/package-root.ts"
 import { createMachine, type TestMachine } from "./support.ts"
 
@@ -139,6 +140,20 @@ test("a dry run prints a line for each file, with --diff the difference too, and
   expect(printed()).toMatch(/\+\[mcp_servers\.signalbox\](.*\n)+.*Nothing was written/)
   expect(machine.tree()).toEqual(original)
   expect(existsSync(join(machine.dataFolder, "hook"))).toBe(false)
+})
+
+test("install ends with the command that is there from now on, in words only, and only where it is", async () => {
+  const { machine, config, printed } = createUser()
+  const install = (options: object) =>
+    installCommand(config, ["cursor"], { hook: false, ...options }, machine.machine)
+  await install({ dryRun: true })
+  expect(printed()).not.toContain("Your command")
+  await install({ json: true })
+  expect(() => JSON.parse(printed())).not.toThrow()
+  await install({})
+  expect(printed()).toContain(`\nYour command, in any shell: ${launcherWord(config.dataFolder)}\n`)
+  await uninstallCommand(config, [], {}, machine.machine)
+  expect(printed()).not.toContain("Your command")
 })
 
 test("what the user still has to do is said when something changed", async () => {
