@@ -1,10 +1,11 @@
 /** What doctor says of the database: whether it is whole, what it could give back, and whether it is backed up. */
 
-import { existsSync } from "node:fs"
+import { accessSync, constants, existsSync, statSync } from "node:fs"
+import { dirname } from "node:path"
 import type { Config } from "../config/config.ts"
 import { DAILY_BACKUP_AFTER_MS, DOCTOR_DATABASE_TIMEOUT_MS, RECLAIMED_BYTES_MIN } from "../config/limits.ts"
 import { backupProblem, databaseBytes, lastChangeMs, listDailyBackups } from "../db/daily-backups.ts"
-import { AppError, megabytes } from "../errors.ts"
+import { AppError, fileProblem, megabytes } from "../errors.ts"
 import { wayOutOf } from "../operations/database.ts"
 import { count, isoTime } from "../operations/markdown.ts"
 import { ownCommand } from "../runtime/own-command.ts"
@@ -25,6 +26,7 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
   try {
     const { checkHealth } = await import("../db/health.ts")
     if (!existsSync(path)) {
+      requirePlace(path)
       return [{ about, state: "ok", text: `${path} is not there yet; the first call of a tool makes it` }]
     }
     const health = await checkHealth(path, DOCTOR_DATABASE_TIMEOUT_MS, wayOut)
@@ -43,6 +45,21 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
       : "Reinstall signalbox with the Node that runs it: npm install signalbox."
     const text = (error as Error).message
     return [{ about, state: "problem", text, ...(advice !== undefined && { advice }) }]
+  }
+}
+
+/** Fails with `unavailable` where a file that is not there yet cannot be made. */
+function requirePlace(path: string): void {
+  let folder = dirname(path)
+  while (!existsSync(folder)) folder = dirname(folder)
+  if (!statSync(folder).isDirectory())
+    throw new AppError("unavailable", `${path} cannot be made: ${folder} is no folder`, {
+      hint: "Move that file aside, or name another place.",
+    })
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    throw fileProblem(error, folder) ?? error
   }
 }
 

@@ -1,6 +1,6 @@
 /** Keeps what is the user's alone from other users of the machine: permission bits, as POSIX has them. */
 
-import { chmodSync, statSync } from "node:fs"
+import { chmodSync, existsSync, statSync } from "node:fs"
 
 /** What others than the owner may do with a file or a folder. */
 const OTHERS = 0o077
@@ -34,5 +34,6 @@ export function isWritableByOthers(path: string): boolean {
 /** Returns the permission bits, none for what is not there; Windows keeps a user's data to itself by other means. */
 function modeOf(path: string): number {
   if (process.platform === "win32") return 0
+  if (!existsSync(path)) return 0
   return (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o7777
 }

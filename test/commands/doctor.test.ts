@@ -58,6 +58,20 @@ async function examineSound(
   return examine(world.config, world.machine.machine)
 }
 
+test("a database that is not there yet and cannot be made is a problem; one that can be is none", async () => {
+  const { machine, config } = await createSoundMachine()
+  const file = join(machine.home, "file")
+  writeFileSync(file, "")
+  const at = async (databasePath: string) =>
+    findingAbout(await examine({ ...config, databasePath }, machine.machine), "database")
+  expect(await at(join(file, "below", "signalbox.db"))).toMatchObject({
+    state: "problem",
+    text: expect.stringContaining(`cannot be made: ${file} is no folder`),
+    advice: "Move that file aside, or name another place.",
+  })
+  expect(await at(join(machine.home, "new", "below", "signalbox.db"))).toMatchObject({ state: "ok" })
+})
+
 /** Says beside the database that a listener is at work, which answers with one status. */
 async function listen(config: Config, status: number, mode = 0o600): Promise<void> {
   writeRecord(config, { url: await greeterAt(config.databasePath, status), pid: process.pid }, mode)
