@@ -62,7 +62,7 @@ test("a bar is drawn at a terminal, within its columns, and taken away", () => {
   const shown = screen(true, 30)
   const progress = createProgress("Importing", String, shown)
   progress.show(1, 4)
-  expect(shown.written).toBe(`\r\u001b[2K${"Importing [######............"}`)
+  expect(shown.written).toBe(`\r\u001b[2K${"Importing [#.....]  25 %  1 o"}`)
   progress.end()
   expect(shown.written.endsWith("\r\u001b[2K")).toBe(true)
 })
@@ -80,6 +80,15 @@ test("a line of progress says how far the work is, in words where the end is not
   expect(progressLine("Importing", 4, 4, String)).toBe(`Importing [${"#".repeat(24)}] 100 %  4 of 4`)
   expect(progressLine("Importing", 9, 4, String)).toContain("100 %")
   expect(progressLine("Importing", 1_500_000, null, megabytes)).toBe("Importing  1.5 MB")
+})
+
+test("a bar makes room for its figures in few columns, and keeps its length while they grow", () => {
+  const bar = (done: number, columns: number) => progressLine("Importing", done, 4_000, String, columns)
+  expect(bar(4_000, 56)).toBe(`Importing [${"#".repeat(24)}] 100 %  4000 of 4000`)
+  expect(bar(4_000, 55)).toBe(`Importing [${"#".repeat(23)}] 100 %  4000 of 4000`)
+  expect(bar(0, 55)).toBe(`Importing [${".".repeat(23)}]   0 %  0 of 4000`)
+  expect(bar(4_000, 38)).toBe(`Importing [${"#".repeat(6)}] 100 %  4000 of 4000`)
+  expect(bar(4_000, 37)).toBe(`Importing [${"#".repeat(6)}] 100 %  4000 of 400`)
 })
 
 test.each([
