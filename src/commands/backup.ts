@@ -53,7 +53,7 @@ export async function backupCommand(
     lines(
       `${green("✓")} Backed up to ${bold(target)} ${dim(`(${megabytes(json.bytes)})`)}`,
       dim(
-        `  It holds all mail: keep it as private as the database. Bring it back with ${ownCommand()} restore.`,
+        `  It holds all mail: keep it as private as the database. Bring it back with: ${ownCommand()} restore ${posixWord(target)}`,
       ),
     ),
   )

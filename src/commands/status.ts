@@ -139,7 +139,7 @@ function statusText(status: Status, atWork: readonly string[]): string {
           line(
             activity.active_reservations > 0,
             "Reservations",
-            `${activity.active_reservations} in ${count(activity.repositories, "repository", "repositories")}`,
+            `${activity.active_reservations} in force, ${count(activity.repositories, "repository", "repositories")} connected`,
           ),
           line(activity.embedding.active.progress.total > 0, "Memories", embeddingText(activity.embedding)),
           line(activity.documentation.chunks > 0, "Documentation", documentationText(activity.documentation)),

@@ -68,7 +68,7 @@ test("status counts the live servers, the active agents and the reservations tha
   const { out } = await run(() => statusCommand(configIn(where), {}))
   expect(out).toContain("1 live session")
   expect(out).toContain("2 at work")
-  expect(out).toContain("1 in 1 repository")
+  expect(out).toContain("1 in force, 1 repository connected")
 })
 
 test("status names who is at work, in which work tree, on what, with what unread", async () => {

@@ -47,7 +47,7 @@ describe("Codex", () => {
     const trust = trustOf(machine, "codex")
     expect(trust).toMatchObject({
       isGiven: false,
-      text: expect.stringContaining("of 5 are 5 not trusted yet"),
+      text: expect.stringContaining("them: 5 not trusted yet (of 5)"),
     })
     expect(trust?.advice).toContain("/hooks")
   })
@@ -56,12 +56,12 @@ describe("Codex", () => {
     const machine = createMachine()
     machine.install("codex", "user")
     trustCodex(machine, { ...HASHES, "pre_tool_use:0:0": "sha256:0" })
-    expect(trustOf(machine, "codex")?.text).toMatch(/of 5 are 1 trusted as they were before$/)
+    expect(trustOf(machine, "codex")?.text).toMatch(/: 1 trusted as they were before \(of 5\)$/)
     machine.write(
       configOf(machine),
       machine.read(configOf(machine)).replace(/(?<=sha256:0"\n)/, "enabled = false\n"),
     )
-    expect(trustOf(machine, "codex")?.text).toMatch(/of 5 are 1 switched off$/)
+    expect(trustOf(machine, "codex")?.text).toMatch(/: 1 switched off \(of 5\)$/)
   })
 
   test("knows our hooks by their place among others", () => {

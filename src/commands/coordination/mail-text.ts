@@ -1,6 +1,6 @@
 /** How agents and their mail look at a terminal, and as JSON. */
 
-import { type Agent, isNotifier, isPerson } from "../../domain/coordination/agent.ts"
+import { type Agent, isNotifier, isPerson, MODEL_UNKNOWN } from "../../domain/coordination/agent.ts"
 import { modeOf } from "../../domain/coordination/reservation.ts"
 import { visibleLine } from "../../domain/foreign-text/visible.ts"
 import type { Project } from "../../domain/project.ts"
@@ -82,7 +82,8 @@ function taskRows(task: string, columns: number): string[] {
 
 function colleagueHead(one: Colleague, { ownIds, nowMs }: Listing): string {
   const { agent, presence } = one
-  const program = isPerson(agent) ? "" : `  ${visibleLine(agent.program)}, ${visibleLine(agent.model)}`
+  const model = agent.model === MODEL_UNKNOWN ? "" : `, ${visibleLine(agent.model)}`
+  const program = isPerson(agent) ? "" : `  ${visibleLine(agent.program)}${model}`
   const ago = `${duration(nowMs - agent.lastActiveAtMs)} ago`
   const sign = { active: ago, idle: `idle, seen ${ago}`, gone: `gone, seen ${ago}` }[presence]
   const name = bold(nameOf(agent, ownIds.has(agent.id)))

@@ -29,7 +29,9 @@ export function answerText(
   const tail = lines(
     results.length === 0 ? "Nothing was found. Try other words." : null,
     isCut
-      ? dim(`${results.length} shown of ${figure(total)} matches; --limit shows more, --full whole passages.`)
+      ? dim(
+          `${results.length} shown of ${figure(total)} matches; --limit shows more${isFull ? "" : ", --full whole passages"}.`,
+        )
       : null,
     ...notes.map((note) => dim(`Note: ${visibleLine(note)}`)),
   )

@@ -33,6 +33,9 @@ export const PERSON_SESSION_PREFIX = "user:"
 /** The program of people, which no agent may call its own. */
 export const PERSON_PROGRAM = "human"
 
+/** The model of an agent that only the hook knows, where its client does not tell. */
+export const MODEL_UNKNOWN = "unknown"
+
 /** Whether it stands for whoever works at the command line, and not for a program. */
 export function isPerson({ session }: Pick<Agent, "session">): boolean {
   return session?.startsWith(PERSON_SESSION_PREFIX) === true

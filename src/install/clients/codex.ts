@@ -86,7 +86,7 @@ function hookTrust(place: Place): Trust | undefined {
     ...(changed > 0 ? [`${changed} trusted as they were before`] : []),
     ...(off > 0 ? [`${off} switched off`] : []),
   ].join(", ")
-  const text = `Codex skips hooks without a word until its user trusts them: of ${hooks.length} are ${found}`
+  const text = `Codex skips hooks without a word until its user trusts them: ${found} (of ${hooks.length})`
   return { isGiven: false, text, advice: `${open}: until then edits are not checked.` }
 }
 

@@ -5,7 +5,7 @@
 
 import { MODEL_CHARS_MAX } from "../../config/limits.ts"
 import type { Queries } from "../../db/database.ts"
-import { type Agent, isNotifier } from "../../domain/coordination/agent.ts"
+import { type Agent, isNotifier, MODEL_UNKNOWN } from "../../domain/coordination/agent.ts"
 import type { Project, Repository } from "../../domain/project.ts"
 import { assert } from "../../errors.ts"
 import { canonicalProjectKey } from "../../git/repository.ts"
@@ -162,7 +162,7 @@ export async function requireClaimant(
       projectId: project.id,
       name: await chooseName(tx, project, undefined, { random: context.app.random }),
       program: clues.program,
-      model: clues.model?.slice(0, MODEL_CHARS_MAX) ?? "unknown",
+      model: clues.model?.slice(0, MODEL_CHARS_MAX) ?? MODEL_UNKNOWN,
       taskDescription: null,
       repositoryId: work.repository.id,
       contactPolicy: "auto",
