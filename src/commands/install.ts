@@ -92,7 +92,7 @@ function yourCommand({ dataFolder }: Config): string {
   const command = launcherWord(dataFolder)
   return lines(
     `\nYour command, in any shell: ${bold(command)}`,
-    dim(`  by itself it shows who is at work; \`${command} doctor\` says what works and what does not`),
+    dim("  by itself it shows who is at work; with doctor it says what works and what does not"),
   )
 }
 
