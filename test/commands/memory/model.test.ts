@@ -243,7 +243,7 @@ describe("model import and remove", () => {
   test("bring a model here under a name and take it away again", async () => {
     const { where } = await modelWorld([])
     const { out } = await importTiny(where, "team/notes")
-    expect(out).toMatch(/✓ Imported team\/notes \(\d+\.\d kB\)\n.*signalbox model use team\/notes/)
+    expect(out).toMatch(/✓ Imported team\/notes \(under 0\.1 MB\)\n.*signalbox model use team\/notes/)
     expect(await list(where)).toMatchObject([{ id: "builtin" }, { id: "team/notes", kind: "folder" }])
     const gone = await run(() => removeModelCommand(configIn(where), "team/notes", {}))
     expect(gone.out).toContain("✓ Removed team/notes")
