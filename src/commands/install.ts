@@ -11,9 +11,10 @@ import { findWorkTree, realpathOfNearest } from "../git/repository.ts"
 import { placeHookFiles, removeHookFiles } from "../hook/files.ts"
 import { CLIENTS, clientNamed, TARGET_NAMES } from "../install/catalogue.ts"
 import { type Client, ROLES, type Role } from "../install/client.ts"
+import { setExclusive } from "../install/exclusive.ts"
 import { type ChangeOptions, findClients, installClient } from "../install/install.ts"
 import { installedPlaces, readManifest } from "../install/manifest.ts"
-import type { Action, Outcome } from "../install/outcome.ts"
+import type { Action, FileOutcome, Outcome } from "../install/outcome.ts"
 import { type Machine, type Place, SCOPES, type Scope } from "../install/place.ts"
 import { COPY_MARK } from "../install/settings-file.ts"
 import { uninstallClient } from "../install/uninstall.ts"
@@ -30,10 +31,21 @@ interface InstallOptions extends OutputOptions {
   dryRun?: boolean
   /** A dry run that shows what would change in each file, line by line. */
   diff?: boolean
+  /** Sets the hook's mode to exclusive in the user's own config file, too. */
+  exclusive?: boolean
   /** False with --no-mcp. */
   mcp?: boolean
   /** False with --no-hook. */
   hook?: boolean
+}
+
+/** What is shown besides the clients. */
+interface Further {
+  hookFiles?: readonly string[]
+  /** What happened to the user's own config file. */
+  settings?: FileOutcome | undefined
+  /** What is said when all is done. */
+  closing?: string
 }
 
 /** What was done for one client in one place. */
@@ -53,7 +65,8 @@ export function thisMachine({ dataFolder }: Config): Machine {
 }
 
 /**
- * Installs the named clients, or all that are used on this machine, and prints what happened. Fails with
+ * Installs the named clients, or all that are used on this machine, and prints what happened. Without any client
+ * there is only the setting to make, where that is wanted. Fails with
  * `invalid` for an unknown name or scope, with `refused` when the project around the working folder has brought this
  * package, and with `unavailable` after the output when a file failed.
  */
@@ -68,15 +81,17 @@ export async function installCommand(
   requireOwnPackage(config)
   const named = [...new Set(names)].map(clientNamed)
   const clients = named.length > 0 ? named : findClients(CLIENTS, machine, readManifest(config.dataFolder))
-  if (clients.length === 0) {
+  const isExclusive = options.exclusive === true
+  if (clients.length === 0 && !isExclusive) {
     throw new AppError("not_found", "no coding agent was found on this machine", {
-      hint: `Name those you use: ${ownCommand()} install <${TARGET_NAMES.join("|")}>.`,
+      hint: nameThem(),
     })
   }
   const places = await Promise.all(clients.map((client) => placeFor(client, scope, config, machine)))
+  const isPlacing = clients.length > 0 && !change.isDryRun
   // Both are there before the first client can call them.
-  if (!change.isDryRun) placeLauncher(config.dataFolder)
-  const needsHook = change.roles.includes("hook") && !change.isDryRun
+  if (isPlacing) placeLauncher(config.dataFolder)
+  const needsHook = change.roles.includes("hook") && isPlacing
   const hookFiles = needsHook ? placeHookFiles(config.dataFolder) : []
   const reports = clients.flatMap((client, index): Report[] => {
     const place = places[index]
@@ -84,7 +99,16 @@ export async function installCommand(
     const files = installClient(client, place, change)
     return [{ client, place, files, notes: notesOf(client, place), trust: trustNotes(client, place) }]
   })
-  showReports(reports, options, hookFiles, yourCommand(config))
+  const settings = isExclusive ? setExclusive(config.userConfigPath, change) : undefined
+  const closing =
+    clients.length > 0
+      ? yourCommand(config)
+      : dim(`\nNo coding agent was found on this machine. ${nameThem()}`)
+  showReports(reports, options, { hookFiles, settings, closing })
+}
+
+function nameThem(): string {
+  return `Name those you use: ${ownCommand()} install <${TARGET_NAMES.join("|")}>.`
 }
 
 /** Nothing else tells people who came by npx how to call what is installed now. */
@@ -155,7 +179,7 @@ export async function uninstallCommand(
     removeHookFiles(config.dataFolder)
     removeLauncher(config.dataFolder)
   }
-  showReports(reports, options, [], null)
+  showReports(reports, options)
   if (reports.length > 0 && options.json !== true && !change.isDryRun)
     print(
       dim(
@@ -163,6 +187,9 @@ export async function uninstallCommand(
           "",
           hasCopies(reports) ? "Copies of changed files stay beside them (*.signalbox.bak)." : null,
           `Your data stays in ${visibleLine(config.dataFolder)}.`,
+          existsSync(config.userConfigPath)
+            ? `Your own settings stay in ${visibleLine(config.userConfigPath)}.`
+            : null,
         ),
       ),
     )
@@ -228,23 +255,29 @@ const DONE: readonly Action[] = ["created", "changed", "restored", "deleted"]
 function showReports(
   reports: readonly Report[],
   options: InstallOptions,
-  hookFiles: readonly string[],
-  closing: string | null,
+  { hookFiles = [], settings, closing }: Further = {},
 ): void {
-  const value = { dry_run: isDryRun(options), hook_files: hookFiles, clients: reports.map(reportJson) }
+  const value = {
+    dry_run: isDryRun(options),
+    hook_files: hookFiles,
+    clients: reports.map(reportJson),
+    ...(settings !== undefined && { settings }),
+  }
   printResult(options, value, () => {
-    if (reports.length === 0) return "Nothing is installed."
-    return reports.map((report) => reportText(report, options)).join("\n\n")
+    const parts = reports.map((report) => reportText(report, options))
+    if (settings !== undefined) parts.push(settingsText(settings, options))
+    return parts.length === 0 ? "Nothing is installed." : parts.join("\n\n")
   })
   if (isDryRun(options) && options.json !== true)
     print(
       dim(`\nNothing was written (--dry-run)${options.diff === true ? "." : "; --diff shows every line."}`),
     )
-  else if (closing !== null && options.json !== true) print(closing)
+  else if (closing !== undefined && options.json !== true) print(closing)
   const failed = reports.filter(({ files }) => files.some(({ action }) => action === "failed"))
-  if (failed.length === 0) return
-  const titles = failed.map(({ client }) => client.title).join(", ")
-  throw new AppError("unavailable", `not everything could be done for ${titles}`, {
+  const titles = failed.map(({ client }) => client.title)
+  if (settings?.action === "failed") titles.push("your own settings")
+  if (titles.length === 0) return
+  throw new AppError("unavailable", `not everything could be done for ${titles.join(", ")}`, {
     hint: "The reason stands beside each file.",
   })
 }
@@ -267,8 +300,15 @@ function reportText({ client, place, files, notes, trust }: Report, options: Ins
   ].join("\n")
 }
 
+/** Says what the setting does, which its name alone does not tell everybody. */
+function settingsText(settings: FileOutcome, options: InstallOptions): string {
+  const heading = `${bold("Your own settings")} ${dim("(edits reserve exclusively: others wait)")}`
+  const wouldBe = isDryRun(options) ? "would be " : ""
+  return [heading, ...fileLines(settings, wouldBe, options.diff === true)].join("\n")
+}
+
 function fileLines(
-  { path, action, reasons, diff }: Outcome,
+  { path, action, reasons, diff }: FileOutcome,
   wouldBe: string,
   isDiffShown: boolean,
 ): string[] {

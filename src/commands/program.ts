@@ -159,6 +159,7 @@ function addSetupCommands(program: Command, config: ReadConfig): void {
     .addOption(scope())
     .option("--dry-run", "show which files would change, and change nothing")
     .option("--diff", "the same with every line that would change")
+    .option("--exclusive", "have edits keep others out: defaultMode in your own config file")
     .option("--no-mcp", "leave out the MCP server")
     .option("--no-hook", "leave out the hook")
     .option("--json", "print JSON")

@@ -5,8 +5,7 @@ import type { TargetName } from "./client.ts"
 
 export type Action = "created" | "changed" | "unchanged" | "restored" | "deleted" | "left-alone" | "failed"
 
-export interface Outcome {
-  client: TargetName
+export interface FileOutcome {
   path: string
   action: Action
   /** Why something was left alone, or what failed. */
@@ -15,14 +14,32 @@ export interface Outcome {
   diff?: string
 }
 
-/** Runs the work on one file; what users cause becomes a failed outcome, so that other files go on. */
+/** The same of a file that a client reads. */
+export interface Outcome extends FileOutcome {
+  client: TargetName
+}
+
+/** Runs the work on one file of a client, as `fileOutcomeOf` does. */
 export function outcomeOf<T>(client: TargetName, path: string, work: () => T): T | Outcome {
   try {
     return work()
   } catch (error) {
-    const reason = error instanceof AppError ? error.text : systemReason(error)
-    return { client, path, action: "failed", reasons: [reason] }
+    return { client, ...failureOf(path, error) }
   }
+}
+
+/** Runs the work on one file; what users cause becomes a failed outcome, so that other files go on. */
+export function fileOutcomeOf<T>(path: string, work: () => T): T | FileOutcome {
+  try {
+    return work()
+  } catch (error) {
+    return failureOf(path, error)
+  }
+}
+
+function failureOf(path: string, error: unknown): FileOutcome {
+  const reason = error instanceof AppError ? error.text : systemReason(error)
+  return { path, action: "failed", reasons: [reason] }
 }
 
 /** Returns the reason of an error of the file system or of endless nesting; any other error is a defect and thrown on. */

@@ -6,6 +6,8 @@ import { afterEach, expect, test, vi } from "vitest"
 import { installCommand, uninstallCommand } from "../../src/commands/install.ts"
 import { nextSteps } from "../../src/commands/welcome.ts"
 import { type Config, readConfig } from "../../src/config/config.ts"
+import { readHookSettings } from "../../src/config/hook-settings.ts"
+import { setExclusive } from "../../src/install/exclusive.ts"
 import { launcherWord } from "../../src/runtime/launcher.ts"
 import { packageFile } from "../../src/runtime/package-root.ts"
 import { createMachine, type TestMachine } from "./support.ts"
@@ -154,6 +156,70 @@ test("install ends with the command that is there from now on, in words only, an
   expect(printed()).toContain(`\nYour command, in any shell: ${launcherWord(config.dataFolder)}\n`)
   await uninstallCommand(config, [], {}, machine.machine)
   expect(printed()).not.toContain("Your command")
+})
+
+test("--exclusive sets the hook's mode in the user's own file, which uninstall leaves", async () => {
+  const { machine, config, printed } = createUser()
+  const install = (options: object = {}) =>
+    installCommand(config, ["cursor"], { hook: false, exclusive: true, ...options }, machine.machine)
+  await install({ dryRun: true })
+  expect(printed()).toContain(`would be created  ${config.userConfigPath}\n`)
+  await install({ diff: true })
+  expect(printed()).toContain('+    "preEdit": {')
+  expect(existsSync(config.userConfigPath)).toBe(false)
+  await install()
+  expect(printed()).toContain(`created  ${config.userConfigPath}\n`)
+  expect(readHookSettings(config.userConfigPath, undefined)).toMatchObject({
+    settings: { defaultMode: "exclusive" },
+    warnings: [],
+  })
+  expect(statSync(config.userConfigPath).mode & 0o777).toBe(0o600)
+  const written = machine.read(config.userConfigPath)
+  await install({ json: true })
+  expect(JSON.parse(printed()).settings).toEqual({
+    path: config.userConfigPath,
+    action: "unchanged",
+    reasons: [],
+  })
+  await uninstallCommand(config, [], {}, machine.machine)
+  expect(printed()).toContain(`Your own settings stay in ${config.userConfigPath}.`)
+  expect(machine.read(config.userConfigPath)).toBe(written)
+})
+
+test("--exclusive is done without any client, too, and then nothing else is", async () => {
+  const { machine, config, printed } = createUser()
+  await installCommand(config, [], { exclusive: true }, machine.machine)
+  expect(printed()).toContain("No coding agent was found")
+  expect(machine.read(config.userConfigPath)).toContain('"exclusive"')
+  expect(existsSync(machine.machine.launcher)).toBe(false)
+  machine.write(config.userConfigPath, '{ "hooks": 1 }')
+  await expect(installCommand(config, [], { exclusive: true }, machine.machine)).rejects.toThrow(
+    "not everything could be done for your own settings",
+  )
+  expect(printed()).toMatch(/config\.json:1 hooks must be an object/)
+})
+
+test.each([
+  ["{}", '{\n  "hooks": {\n    "preEdit": {\n      "defaultMode": "exclusive"\n    }\n  }\n}', true],
+  [" \n", '{\n  "hooks": {\n    "preEdit": {\n      "defaultMode": "exclusive"\n    }\n  }\n}\n', true],
+  [
+    '{"limits":{},"hooks":{"preEdit":{"defaultMode":"shared","enabled":true}}}',
+    '{"limits":{},"hooks":{"preEdit":{"defaultMode":"exclusive","enabled":true}}}',
+    true,
+  ],
+  [
+    '{\n\t// mine\n\t"hooks": { "preEdit": {}, },\n}\n',
+    '{\n\t// mine\n\t"hooks": { "preEdit": {\n\t\t"defaultMode": "exclusive"\n\t}, },\n}\n',
+    false,
+  ],
+])("--exclusive changes nothing else in the user's own file: %j", (before, after, isEffective) => {
+  const { machine, config } = createUser()
+  machine.write(config.userConfigPath, before, 0o640)
+  const { action, reasons } = setExclusive(config.userConfigPath, { isDryRun: false })
+  expect(machine.read(config.userConfigPath)).toBe(after)
+  expect(statSync(config.userConfigPath).mode & 0o777).toBe(0o640)
+  expect([action, reasons.length === 0]).toEqual(["changed", isEffective])
+  expect(setExclusive(config.userConfigPath, { isDryRun: false }).action).toBe("unchanged")
 })
 
 test("what the user still has to do is said when something changed", async () => {
