@@ -15,6 +15,8 @@ import {
   ServerProcess,
 } from "../support/server-process.ts"
 
+const EXCLUSIVE = ["--mode", "exclusive"]
+
 interface Ended {
   code: number
   stdout: string
@@ -47,7 +49,10 @@ describe("the command line ends", () => {
   test("with 0 when it is done, 1 when it failed, 2 when it is used wrongly, 3 at a conflict", async () => {
     const where = place()
     const other = { SIGNALBOX_SESSION: "other" }
-    expect(await signalbox(where, ["reserve", "src"], other)).toMatchObject({ code: 0, stderr: "" })
+    expect(await signalbox(where, ["reserve", "src", ...EXCLUSIVE], other)).toMatchObject({
+      code: 0,
+      stderr: "",
+    })
     expect(await signalbox(where, ["release", "docs"])).toMatchObject({ code: 1, stdout: "" })
     for (const wrong of [
       ["reserve"],
@@ -60,14 +65,14 @@ describe("the command line ends", () => {
       ["status", "--nonsense"],
     ])
       expect(await signalbox(where, wrong), wrong.join(" ")).toMatchObject({ code: 2, stdout: "" })
-    const conflict = await signalbox(where, ["reserve", "src/a.ts"])
+    const conflict = await signalbox(where, ["reserve", "src/a.ts", ...EXCLUSIVE])
     expect(conflict).toMatchObject({ code: 3, stdout: "" })
     expect(conflict.stderr).toMatch(/^signalbox: nothing was reserved: 1 conflict/)
   })
 
   test("with 1 and one line where something fails that nobody foresaw; where, it says when it is asked", async () => {
     const where = place()
-    expect(await signalbox(where, ["reserve", "src"])).toMatchObject({ code: 0 })
+    expect(await signalbox(where, ["reserve", "src", ...EXCLUSIVE])).toMatchObject({ code: 0 })
     const db = new BetterSqlite3(where.databasePath)
     db.exec("ALTER TABLE reservations RENAME COLUMN path_pattern TO other")
     db.close()
@@ -107,14 +112,14 @@ describe("the command line ends", () => {
 
 test("override takes a path at once, and its subcommands decide what waits", async () => {
   const where = place()
-  await signalbox(where, ["reserve", "src"], { SIGNALBOX_SESSION: "other" })
+  await signalbox(where, ["reserve", "src", ...EXCLUSIVE], { SIGNALBOX_SESSION: "other" })
   const taken = await signalbox(where, ["override", "src/a.ts", "--reason", "hotfix", "--json"])
   expect(json(taken)).toMatchObject({ id: 1, status: "approved" })
   writeFileSync(
     join(where.repository, ".signalbox.json"),
     JSON.stringify({ hooks: { preEdit: { requireAdminApproval: true } } }),
   )
-  await signalbox(where, ["reserve", "src"])
+  await signalbox(where, ["reserve", "src", ...EXCLUSIVE])
   const session = { SIGNALBOX_SESSION: "other" }
   const asked = await signalbox(where, ["override", "src/a.ts", "--reason", "x", "--json"], session)
   expect(json(asked)).toMatchObject({ id: 2, status: "pending" })
@@ -186,7 +191,7 @@ test("reservations shows what the listener of a running server knows", async () 
   expect(await patterns()).toEqual(["src/**"])
   await reserve("docs/**")
   expect(await patterns("--refresh")).toEqual(["src/**", "docs/**"])
-  await signalbox(where, ["reserve", "lib"])
+  await signalbox(where, ["reserve", "lib", ...EXCLUSIVE])
   expect(await patterns(), "what a command itself has changed").toContain("lib")
   await signalbox(where, ["release", "lib"])
   expect(await patterns()).not.toContain("lib")
@@ -228,7 +233,7 @@ describe.skipIf(process.platform === "win32")("below a coding agent that tells n
       join(where.repository, ".signalbox.json"),
       JSON.stringify({ hooks: { preEdit: { requireAdminApproval: true } } }),
     )
-    await signalbox(where, ["reserve", "held"])
+    await signalbox(where, ["reserve", "held", ...EXCLUSIVE])
     const { stdout, stderr, code } = await belowClient(
       where,
       `cat ${input} | "$1" "$2" > /dev/null

@@ -2,19 +2,15 @@
 
 import { join, relative } from "node:path"
 import type { Config } from "../../config/config.ts"
-import { readHookSettings } from "../../config/hook-settings.ts"
-import {
-  COMMAND_CONFLICTS_SHOWN_MAX,
-  CONFLICTS_FOUND_MAX,
-  REASON_CHARS_MAX,
-  RESERVATION_SECONDS_DEFAULT,
-} from "../../config/limits.ts"
+import { modeFor, readHookSettings } from "../../config/hook-settings.ts"
+import { COMMAND_CONFLICTS_SHOWN_MAX, CONFLICTS_FOUND_MAX, REASON_CHARS_MAX } from "../../config/limits.ts"
 import {
   holderOf,
   modeOf,
   type Reservation,
   type ReservationMode,
 } from "../../domain/coordination/reservation.ts"
+import { named } from "../../domain/foreign-text/markdown.ts"
 import { visibleLine, visibleWord } from "../../domain/foreign-text/visible.ts"
 import { AppError, assert, invalid } from "../../errors.ts"
 import { ASKS, admit } from "../../operations/admission.ts"
@@ -44,8 +40,9 @@ export interface ActorOptions extends OutputOptions {
 }
 
 export interface ReserveOptions extends ActorOptions {
+  /** What the hook takes for the path, by default. */
   mode?: ReservationMode
-  /** As `parseDuration` reads it; an hour by default. */
+  /** As `parseDuration` reads it; what the hook takes, by default. */
   duration?: string
   reason?: string
 }
@@ -56,8 +53,7 @@ export function reserveCommand(
   paths: readonly string[],
   options: ReserveOptions,
 ): Promise<void> {
-  const durationSeconds =
-    options.duration === undefined ? RESERVATION_SECONDS_DEFAULT : parseDuration(options.duration)
+  const durationSeconds = options.duration === undefined ? undefined : parseDuration(options.duration)
   const reason = options.reason?.trim() || null
   if (reason !== null && reason.length > REASON_CHARS_MAX)
     throw invalid("reason", `must have at most ${REASON_CHARS_MAX} characters (got ${reason.length})`)
@@ -67,8 +63,13 @@ export function reserveCommand(
     const [first] = targets
     assert(first !== undefined, "the command line asks for a path")
     const claimant = await requireIdentity(context, terminalOf(app), first.repository)
-    const terms = { exclusive: options.mode !== "shared", durationSeconds, reason }
-    const { grants, conflicts, nowMs } = await reserveTargets(context, claimant, targets, terms)
+    const claims = targets.map((target) => {
+      const { settings } = readHookSettings(config.userConfigPath, target.rootPath)
+      const mode = options.mode ?? modeFor(settings, target.path)
+      const seconds = durationSeconds ?? settings.reservationDuration
+      return { ...target, exclusive: mode === "exclusive", durationSeconds: seconds, reason }
+    })
+    const { grants, conflicts, nowMs } = await reserveTargets(context, claimant, claims)
     if (conflicts.length > 0) {
       if (options.json === true) printResult(options, conflictsJson(conflicts, nowMs), () => "")
       const { settings } = readHookSettings(config.userConfigPath, first.rootPath)
@@ -76,6 +77,8 @@ export function reserveCommand(
       throw new AppError("conflict", conflictText(conflicts, nowMs, settings.allowOverrides ? witness : null))
     }
     const { agent, project } = claimant
+    const isInOne = targets.every(({ repository }) => repository.id === first.repository.id)
+    const all = isInOne ? "--all" : "--everywhere"
     const json = {
       status: "reserved",
       agent: { id: agent.id, name: agent.name, project_key: project.key },
@@ -89,7 +92,7 @@ export function reserveCommand(
           return `${what} for ${left} ${dim(`(${modeOf(granted)}, reservation ${granted.id})`)}`
         }),
         dim(
-          `  As ${agent.name}. When you are done: ${ownCommand()} release ${grants.length > 1 ? "--all" : visibleWord(posixWord(first.typed))}`,
+          `  As ${agent.name}. When you are done: ${ownCommand()} release ${grants.length > 1 ? all : visibleWord(posixWord(first.typed))}`,
         ),
       ),
     )
@@ -97,33 +100,45 @@ export function reserveCommand(
 }
 
 export interface ReleaseOptions extends ActorOptions {
-  /** Everything, instead of paths. */
+  /** Everything in the repository around the folder, instead of paths. */
   all?: boolean
+  /** Everything in all repositories. */
+  everywhere?: boolean
 }
 
 /**
- * Releases the caller's reservations of exactly these paths, or all of them. What can be released is; fails
- * with `conflict` when another agent holds a path, and with `not_found` when nobody does.
+ * Releases the caller's reservations of exactly these paths, or all of them here or everywhere. What can be released is; fails
+ * with `conflict` when another agent holds a path, and with `not_found` when nobody does, or when there is no
+ * repository here.
  */
 export function releaseCommand(
   config: Config,
   paths: readonly string[],
   options: ReleaseOptions,
 ): Promise<void> {
-  const isAll = options.all === true
+  const isEverywhere = options.everywhere === true
+  const isAll = options.all === true || isEverywhere
   if (isAll === paths.length > 0)
     throw invalid(
       "release",
-      "needs either paths or --all",
+      "needs either paths, --all or --everywhere",
       `\`${ownCommand()} reservations\` shows what is held.`,
     )
   return withApp(actingFor(config, options), async (app) => {
     const context = await admit(commandCall(app), ASKS.toolCall)
     if (isAll) {
       const repository = await repositoryAround(app, config.workingFolder)
+      if (repository === undefined && !isEverywhere)
+        throw new AppError("not_found", `${named(config.workingFolder)} lies in no connected repository`, {
+          hint: `Go into one, or release what you hold in any: ${ownCommand()} release --everywhere.`,
+        })
       const agents = await findOwnAgents(app, terminalOf(app), repository)
-      const released = await releaseEverything(context, agents)
-      printReleased(options, released, [], context.nowMs)
+      const { released, heldElsewhere } = await releaseEverything(
+        context,
+        agents,
+        isEverywhere ? undefined : repository,
+      )
+      printReleased(options, released, [], context.nowMs, heldElsewhere)
       return
     }
     const targets = await resolveTargets(app, paths, config.workingFolder)
@@ -267,6 +282,7 @@ function printReleased(
   released: readonly Reservation[],
   notReleased: readonly NotReleased[],
   nowMs: number,
+  heldElsewhere = 0,
 ): void {
   const json = {
     released: released.map((reservation) => reservationJson(reservation, nowMs)),
@@ -275,16 +291,25 @@ function printReleased(
       covered_by: coveredBy.map((reservation) => reservationJson(reservation, nowMs)),
       held_by_others: others.map(({ reservation }) => reservationJson(reservation, nowMs)),
     })),
+    held_elsewhere: heldElsewhere,
   }
+  const elsewhere =
+    heldElsewhere === 0
+      ? null
+      : `You hold ${count(heldElsewhere, "reservation")} in other repositories: ${ownCommand()} release --everywhere`
   if (options.json !== true && released.length === 0 && notReleased.length > 0) return
   printResult(options, json, () =>
     released.length === 0
-      ? "Nothing to release: you hold no reservations."
+      ? lines(
+          `Nothing to release: you hold no reservations${elsewhere === null ? "" : " in this repository"}.`,
+          elsewhere,
+        )
       : lines(
           ...released.map((reservation) => {
             const early = duration(reservation.expiresAtMs - nowMs)
             return `${green("✓")} Released ${bold(visibleLine(reservation.pathPattern))} ${dim(`(${early} early, reservation ${reservation.id})`)}`
           }),
+          elsewhere,
         ),
   )
 }

@@ -113,39 +113,38 @@ export async function resolveTargets(app: App, typed: readonly string[], folder:
   return [...targets.values()]
 }
 
-interface ReserveTerms {
+/** What is to be reserved, and how. */
+interface TypedClaim extends Target {
   exclusive: boolean
   durationSeconds: number
   reason: string | null
 }
 
 interface ReserveOutcome {
-  /** One for each target, or none when there are conflicts. */
+  /** One for each claim, or none when there are conflicts. */
   grants: { granted: Reservation; renewed: boolean }[]
   conflicts: ClaimConflict[]
   nowMs: number
 }
 
-/** Reserves all targets or none, in one transaction. Fails with `forbidden` where the key does not reach. */
+/** Reserves all of it or nothing, in one transaction. Fails with `forbidden` where the key does not reach. */
 export async function reserveTargets(
   context: CallContext,
   claimant: Claimant,
-  targets: readonly Target[],
-  terms: ReserveTerms,
+  claims: readonly TypedClaim[],
 ): Promise<ReserveOutcome> {
   const { agent, project, ownAgentIds } = claimant
-  for (const { repository } of targets) await admitToRepository({ ...context, project }, repository.id)
+  for (const { repository } of claims) await admitToRepository({ ...context, project }, repository.id)
   const actor = { ...context, project, actor: agent }
-  return inTransaction(actor, `repository:${targets[0]?.repository.id}`, async (tx, dated) => {
+  return inTransaction(actor, `repository:${claims[0]?.repository.id}`, async (tx, dated) => {
     const { nowMs } = dated
-    const claimed = targets.map((target) => ({ ...target, exclusive: terms.exclusive }))
     const call = newGrantCall()
-    const conflicts = await findClaimConflicts(tx, claimant, claimed, nowMs, call)
+    const conflicts = await findClaimConflicts(tx, claimant, claims, nowMs, call)
     const grants: ReserveOutcome["grants"] = []
-    for (const target of conflicts.length > 0 ? [] : targets) {
-      const result = await grant(tx, dated, { ...target, ...terms, ownAgentIds }, call)
+    for (const claim of conflicts.length > 0 ? [] : claims) {
+      const result = await grant(tx, dated, { ...claim, ownAgentIds }, call)
       // Nothing came between the look and the grant: both hold the write lock.
-      assert("granted" in result, `${target.pathPattern} is still free`)
+      assert("granted" in result, `${claim.pathPattern} is still free`)
       grants.push(result)
     }
     return { grants, conflicts, nowMs }
@@ -199,17 +198,34 @@ export async function releaseTargets(
   return { released, notReleased }
 }
 
-/** Releases everything that the given agents hold. */
+/**
+ * Releases everything that the given agents hold in a repository, or in all when none is given; `heldElsewhere` is how
+ * much they hold in others.
+ */
 export async function releaseEverything(
   context: CallContext,
   agents: readonly Agent[],
-): Promise<Reservation[]> {
+  repository: Repository | undefined,
+): Promise<{ released: Reservation[]; heldElsewhere: number }> {
+  const { app, nowMs } = context
   const released: Reservation[] = []
+  let heldElsewhere = 0
   for (const agent of agents) {
     await requireScopeOf(context, agent)
-    released.push(...(await releaseOf(context, agent)))
+    const held = await listHeldByAgent(app.db, agent.id, nowMs)
+    const here = held.filter(({ repositoryId }) => repository === undefined || repositoryId === repository.id)
+    heldElsewhere += held.length - here.length
+    // No ids would mean all of them.
+    if (here.length > 0)
+      released.push(
+        ...(await releaseOf(
+          context,
+          agent,
+          here.map(({ id }) => id),
+        )),
+      )
   }
-  return released
+  return { released, heldElsewhere }
 }
 
 async function requireScopeOf({ app, key }: CallContext, agent: Agent): Promise<void> {

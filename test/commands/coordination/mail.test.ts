@@ -366,8 +366,10 @@ test("ids are taken as they are shown, and what is none is refused", async () =>
 test("whoever stands in the way can be written to by the command that reports name", async () => {
   const where = presentWorld()
   await agentOf(await server(where, "one"), "BlueLake")
-  await run(() => reserveCommand(configIn(where, as("one")), ["src"], {}))
-  const conflict = await refusal("conflict", () => reserveCommand(configIn(where), ["src/a.ts"], {}))
+  await run(() => reserveCommand(configIn(where, as("one")), ["src"], { mode: "exclusive" }))
+  const conflict = await refusal("conflict", () =>
+    reserveCommand(configIn(where), ["src/a.ts"], { mode: "exclusive" }),
+  )
   expect(conflict).toContain('or write to the holder: signalbox send BlueLake "..."')
   const notYours = await refusal("conflict", () => releaseCommand(configIn(where), ["src"], {}))
   expect(notYours).toContain('Write to the holder: signalbox send BlueLake "..."')

@@ -48,7 +48,7 @@ async function held(settings: Record<string, boolean> = {}): Promise<Held> {
   const app = await server(where, "one")
   const holder = await agentOf(app, "BlueLake")
   const at = { env: { SIGNALBOX_SESSION: "one" } }
-  await runJson(() => reserveCommand(configIn(where, at), ["src"], { json: true }))
+  await runJson(() => reserveCommand(configIn(where, at), ["src"], { mode: "exclusive", json: true }))
   return { where, app, holder }
 }
 
@@ -95,7 +95,9 @@ describe("override", () => {
     const { where } = await held()
     const blocked = await agentOf(await server(where, "two"), "RedFox")
     expect((await request(where, as("two"))).agent_name).toBe(blocked.name)
-    await runJson(() => reserveCommand(configIn(where, as("one")), ["src"], { json: true }))
+    await runJson(() =>
+      reserveCommand(configIn(where, as("one")), ["src"], { mode: "exclusive", json: true }),
+    )
     expect((await request(where)).agent_name).toBe(personName(userName()))
   })
 

@@ -24,7 +24,7 @@ const ME = personName(userName())
 async function typed(where: World, path: string, folder?: string): Promise<string> {
   const config = configIn(where, folder === undefined ? {} : { folder })
   const made = await runJson<{ agent: { name: string } }>(() =>
-    reserveCommand(config, [path], { json: true }),
+    reserveCommand(config, [path], { mode: "exclusive", json: true }),
   )
   return made.agent.name
 }
@@ -60,7 +60,9 @@ test("are marked wherever they are listed or stand in the way", async () => {
     `is reserved by ${ME} (a person; exclusive, `,
   )
   const as = { env: { SIGNALBOX_SESSION: "a" } }
-  const conflict = await refusal("conflict", () => reserveCommand(configIn(where, as), ["src/a.ts"], {}))
+  const conflict = await refusal("conflict", () =>
+    reserveCommand(configIn(where, as), ["src/a.ts"], { mode: "exclusive" }),
+  )
   expect(conflict).toContain(`${marked} holds src`)
   const listed = () => reservationsCommand(configIn(where), { json: true })
   expect(await runJson(listed)).toMatchObject([{ agent_name: ME, is_person: true }])

@@ -11,6 +11,8 @@ import { createKey } from "../../../src/operations/keys.ts"
 import { insertReservation, listReservationsIn } from "../../../src/store/coordination/reservations.ts"
 import { putAnchors } from "../../../src/store/coordination/sessions.ts"
 import { insertProcess, listProcesses, removeProcess } from "../../../src/store/processes.ts"
+import { newRepository } from "../../support/documentation.ts"
+import { temporaryFolder } from "../../support/temporary-folder.ts"
 import type { World } from "../../support/world.ts"
 import {
   agentOf,
@@ -28,7 +30,7 @@ interface Released {
 }
 
 async function reserve(where: World, paths: string[], at: CommandSurroundings = {}): Promise<void> {
-  await runJson(() => reserveCommand(configIn(where, at), paths, { json: true }))
+  await runJson(() => reserveCommand(configIn(where, at), paths, { mode: "exclusive", json: true }))
 }
 
 function release(where: World, paths: string[], options: ReleaseOptions = {}, at: CommandSurroundings = {}) {
@@ -86,6 +88,31 @@ describe("release", () => {
     )
   })
 
+  test("releases what is held in the repository around with --all, and in any with --everywhere", async () => {
+    const where = presentWorld()
+    const folder = newRepository(where, "other", { "a.md": "# A\n" })
+    await reserve(where, ["a.ts"])
+    await reserve(where, ["b.ts"], { folder })
+    const { out, error } = await release(where, [], { all: true })
+    expect(error).toBeUndefined()
+    expect(out).toMatch(
+      /^✓ Released a\.ts .*\nYou hold 1 reservation in other repositories: \S+ release --everywhere\n$/,
+    )
+    expect((await release(where, [], { all: true })).out).toMatch(
+      /^Nothing to release: you hold no reservations in this repository\.\nYou hold 1 /,
+    )
+    const outside = { folder: temporaryFolder() }
+    const nowhere = await release(where, [], { all: true }, outside)
+    expect(nowhere.error?.code).toBe("not_found")
+    expect(nowhere.error?.text).toContain("release --everywhere")
+    await reserve(where, ["a.ts"])
+    const everything = { all: true, everywhere: true }
+    expect((await releasedBy(where, [], everything, outside)).sort()).toEqual(["a.ts", "b.ts"])
+    expect((await release(where, [], { everywhere: true })).out).toBe(
+      "Nothing to release: you hold no reservations.\n",
+    )
+  })
+
   test("releases the named agent's alone", async () => {
     const where = presentWorld()
     const app = await server(where, "one")
@@ -124,8 +151,9 @@ describe("release", () => {
   test.each([
     [[], {}],
     [["a.ts"], { all: true }],
-  ])("needs either paths or --all: %j %j", (paths, options) => {
-    expect(() => releaseCommand(configIn(presentWorld()), paths, options)).toThrow(/either paths or --all/)
+    [["a.ts"], { everywhere: true }],
+  ])("needs either paths, --all or --everywhere: %j %j", (paths, options) => {
+    expect(() => releaseCommand(configIn(presentWorld()), paths, options)).toThrow(/either paths, --all or/)
   })
 
   test("leaves alone what the configured key does not reach", async () => {

@@ -30,7 +30,9 @@ async function reserve(
   options: ReserveOptions = {},
   at: CommandSurroundings = {},
 ) {
-  await runJson(() => reserveCommand(configIn(where, at), [path], { ...options, json: true }))
+  await runJson(() =>
+    reserveCommand(configIn(where, at), [path], { mode: "exclusive", ...options, json: true }),
+  )
 }
 
 async function listed(where: World, options: ReservationsOptions = {}, at: CommandSurroundings = {}) {
@@ -60,7 +62,7 @@ describe("reservations", () => {
     const { out } = await run(() => reservationsCommand(configIn(where), {}))
     const [heading, first, second] = out.split("\n")
     expect(heading).toMatch(/^ID {2}PATTERN {2}AGENT +MODE +LEFT +REASON$/)
-    expect(first).toMatch(/^1 +docs +BlueLake +shared +(1 h|59 min.*) +two ⏎ lines$/)
+    expect(first).toMatch(/^1 +docs +BlueLake +shared +(2 h|1 h 59 min.*) +two ⏎ lines$/)
     expect(second).toMatch(/^2 +src /)
   })
 

@@ -1,9 +1,13 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { userInfo } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { personName } from "../../../src/commands/coordination/identity.ts"
-import { type ReserveOptions, reserveCommand } from "../../../src/commands/coordination/reserve.ts"
+import {
+  type ReserveOptions,
+  releaseCommand,
+  reserveCommand,
+} from "../../../src/commands/coordination/reserve.ts"
 import { connectFolder } from "../../../src/operations/connect.ts"
 import { createKey } from "../../../src/operations/keys.ts"
 import { temporaryFolder } from "../../support/temporary-folder.ts"
@@ -24,8 +28,13 @@ interface Reserved {
   reservations: (Shown & { renewed: boolean })[]
 }
 
+const EXCLUSIVE = { mode: "exclusive" } as const
+
+/** Reserves exclusively unless the options say otherwise. */
 function reserve(where: World, paths: string[], options: ReserveOptions = {}, at: CommandSurroundings = {}) {
-  return runJson<Reserved>(() => reserveCommand(configIn(where, at), paths, { ...options, json: true }))
+  return runJson<Reserved>(() =>
+    reserveCommand(configIn(where, at), paths, { ...EXCLUSIVE, ...options, json: true }),
+  )
 }
 
 async function patterns(where: World, paths: string[], at: CommandSurroundings = {}): Promise<string[]> {
@@ -33,20 +42,43 @@ async function patterns(where: World, paths: string[], at: CommandSurroundings =
 }
 
 function refused(where: World, paths: string[], options: ReserveOptions = {}, at: CommandSurroundings = {}) {
-  return run(() => reserveCommand(configIn(where, at), paths, options))
+  return run(() => reserveCommand(configIn(where, at), paths, { ...EXCLUSIVE, ...options }))
 }
 
 const as = (session: string): CommandSurroundings => ({ env: { SIGNALBOX_SESSION: session } })
 
 describe("reserve", () => {
+  test("takes mode and duration from the hook's settings of the folder, path by path, unless they are given", async () => {
+    const where = presentWorld()
+    const plain = async (options: ReserveOptions = {}) => {
+      const paths = ["src/a.ts", "db/schema.sql"]
+      const { reservations } = await runJson<Reserved>(() =>
+        reserveCommand(configIn(where), paths, { ...options, json: true }),
+      )
+      await run(() => releaseCommand(configIn(where), [], { all: true }))
+      return reservations.map(({ mode, seconds_left }) => `${mode} ${Math.ceil(seconds_left / 60)}`)
+    }
+    const settings = (path: string, preEdit: object) => {
+      mkdirSync(dirname(path), { recursive: true })
+      writeFileSync(path, JSON.stringify({ hooks: { preEdit } }))
+    }
+    expect(await plain()).toEqual(["shared 120", "exclusive 120"])
+    expect(await plain({ mode: "exclusive", duration: "1h" })).toEqual(["exclusive 60", "exclusive 60"])
+    settings(join(where.repositoryPath, ".signalbox.json"), { reservationDuration: 1_800 })
+    expect(await plain()).toEqual(["shared 30", "exclusive 30"])
+    settings(configIn(where).userConfigPath, { defaultMode: "exclusive", reservationDuration: 2_400 })
+    expect(await plain()).toEqual(["exclusive 40", "exclusive 40"])
+    expect(await plain({ mode: "shared" })).toEqual(["shared 40", "shared 40"])
+  })
+
   test("reserves a file exclusively for an hour and says how to release it", async () => {
     const where = presentWorld()
-    const { out, error } = await refused(where, ["src/a.ts"], { reason: "new login" })
+    const { out, error } = await refused(where, ["src/a.ts"], { duration: "1h", reason: "new login" })
     expect(error).toBeUndefined()
     expect(out).toMatch(
       /^✓ Reserved src\/a\.ts for 1 h \(exclusive, reservation 1\)\n.*signalbox release src\/a\.ts\n$/,
     )
-    const again = await reserve(where, ["src/a.ts"])
+    const again = await reserve(where, ["src/a.ts"], { duration: "1h" })
     expect(again.reservations).toMatchObject([
       { id: 1, path_pattern: "src/a.ts", mode: "exclusive", renewed: true, reason: "new login" },
     ])
