@@ -350,8 +350,7 @@ export const listAgentsOperation = defineOperation({
       lines(
         `### ${agent.name}`,
         `Agent id: ${agent.id}`,
-        isPerson(agent) ? PERSON_LINE : null,
-        `Program: ${oneLine(agent.program)}, ${oneLine(agent.model)}`,
+        isPerson(agent) ? PERSON_LINE : `Program: ${oneLine(agent.program)}, ${oneLine(agent.model)}`,
         `Contact policy: ${agent.contactPolicy}`,
         `Repository id: ${agent.repositoryId ?? "none"}`,
         `Last active: ${ageOf(agent.lastActiveAtMs, nowMs)}`,

@@ -160,6 +160,20 @@ describe("list-agents", () => {
     expect(textAfter(text, "Total")).toBe("1")
   })
 
+  test("marks a person as one, and an agent with its program and model", async () => {
+    const { watcher, ada } = await watched()
+    const bob = await watcher.register("Bob")
+    await watcher.app.db.transaction("test", (tx) =>
+      tx.run("UPDATE agents SET session = 'user:1', program = 'human', model = 'human' WHERE id = ?", [
+        ada.id,
+      ]),
+    )
+    const text = await watcher.call("list-agents", { project_key: "demo" })
+    expect(text).toContain(`### Ada\nAgent id: ${ada.id}\nPerson: yes, not a program\nContact policy: `)
+    expect(text).toContain(`### Bob\nAgent id: ${bob.id}\nProgram: test-program, test-model\n`)
+    expect(text).not.toContain("human")
+  })
+
   test("says how to connect a repository that is unknown", async () => {
     const { watcher } = await watched()
     const text = await watcher.fail("list-agents", { project_key: "demo", repository_id: 9 })
