@@ -1,5 +1,8 @@
+import { join } from "node:path"
 import { describe, expect, test } from "vitest"
+import { createKey } from "../../../src/operations/keys.ts"
 import { noteDeath } from "../../../src/store/coordination/sessions.ts"
+import { initRepository } from "../../support/templates.ts"
 import { agents, numberAfter, send, type TestAgent, textAfter, type World } from "../../support/world.ts"
 
 const MINUTE_MS = 60_000
@@ -17,6 +20,13 @@ function reserve(
   const own = { agent_id: agent.id, coordination_project_id: agent.projectId }
   const what = { repository_id: agent.repositoryId, path_pattern, ...args }
   return agent.session.call("reserve-file-paths", { ...own, ...what })
+}
+
+/** Opens the agent's session under a key of one scope. */
+async function withScope(made: World, { name, session }: TestAgent, scope: string) {
+  const request = { name: "test", environment: "live", plan: "starter", expiresAtMs: null } as const
+  const { text } = await createKey(session.app, { ...request, scopes: [scope] })
+  return made.session({ name: `session-of-${name}`, apiKey: text })
 }
 
 /** The session of an agent is over, and what it holds is not. */
@@ -74,6 +84,34 @@ describe("macro-start-session lists other projects on the repository", () => {
   test("and none that there is not", async () => {
     const [, ada] = await agents("Ada", "Bob")
     expect(await start(ada)).not.toContain("Other projects")
+  })
+
+  test.each([
+    ["project:demo:coordination", ["demo"]],
+    ["repo:1:coordination", ["demo", "other"]],
+    ["*", ["demo", "other"]],
+  ])("as far as the key reaches: %s", async (scope, reached) => {
+    const [made, ada, bob] = await agents("Ada", "Bob")
+    await bob.session.register("Beth", { project_key: "other" })
+    const text = await start({ ...ada, session: await withScope(made, ada, scope) })
+    expect(text.includes("- other (project 2): 1 agent")).toBe(reached.includes("other"))
+  })
+
+  test("and to a key of one repository none that is linked to another alone", async () => {
+    const [made, ada, bob] = await agents("Ada", "Bob")
+    const root = join(made.folder, "second")
+    initRepository(root)
+    const away = await made.session({ name: "away", workingFolder: root })
+    const { repositoryId } = await away.register("Cleo", { project_key: "elsewhere" })
+    // Both repositories are this project's, and its agent works in the second, where another project is at work.
+    const own = { agent_id: bob.id, coordination_project_id: bob.projectId }
+    await bob.session.call("reserve-file-paths", { ...own, repository_id: repositoryId, path_pattern: "a" })
+    const args = { repository_id: repositoryId, name_hint: "Ada" }
+    expect(await start(ada, args)).toContain("- elsewhere (project 2)")
+    const session = await withScope(made, ada, "repo:1:coordination")
+    const text = await start({ ...ada, session }, args)
+    expect(text).toContain("## Others at work")
+    expect(text).not.toContain("elsewhere")
   })
 })
 
