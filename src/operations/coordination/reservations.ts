@@ -245,7 +245,7 @@ async function release(tx: Queries, context: Pick<ActorContext, "actor" | "nowMs
   const notReleased: { id: number; why: string }[] = []
   for (const id of wanted) {
     const reservation = await findReservation(tx, id)
-    const why = refusalToRelease(reservation, actor.id, nowMs)
+    const why = refusalToRelease(reservation, actor, nowMs)
     if (reservation === undefined || why !== null) {
       notReleased.push({ id, why: why ?? NOT_FOUND })
       continue
@@ -261,14 +261,15 @@ async function release(tx: Queries, context: Pick<ActorContext, "actor" | "nowMs
   return { agent: actor, released, notReleased, nowMs }
 }
 
-const NOT_FOUND = "there is no such reservation"
+const NOT_FOUND = "there is no such reservation in this project"
 
 function refusalToRelease(
   reservation: Reservation | undefined,
-  agentId: number,
+  { id: agentId, projectId }: Agent,
   nowMs: number,
 ): string | null {
-  if (reservation === undefined) return NOT_FOUND
+  // Who holds what in another project is not for everybody who may release here.
+  if (reservation === undefined || reservation.projectId !== projectId) return NOT_FOUND
   if (reservation.agentId !== agentId) return `it is ${holderOf(reservation)}'s, not yours`
   return isHeld(reservation, nowMs) ? null : "it was released or has expired before"
 }

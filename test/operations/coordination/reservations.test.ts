@@ -359,6 +359,18 @@ describe("release-file-reservations", () => {
     expect(patternsIn(await list(bob))).toEqual(["foreign"])
   })
 
+  test("does not tell who holds what in another project", async () => {
+    const { ada, bob } = await room()
+    const there = await bob.session.register("Beth", { project_key: "other" })
+    const foreign = await reserveId(there, "foreign")
+    const text = await release(ada, { reservation_ids: [foreign, 999] })
+    expect(text).toMatch(
+      new RegExp(`^- Reservation id ${foreign}: there is no such reservation in this`, "m"),
+    )
+    expect(text).not.toContain("Beth")
+    expect(patternsIn(await list(there))).toEqual(["foreign"])
+  })
+
   test("takes 1,000 ids and refuses 1,001", async () => {
     const { ada } = await room()
     const ids = Array.from({ length: 1_000 }, (_, index) => index + 1)
