@@ -42,6 +42,8 @@ export const NAMED_CLASS_COST = 200
 export const SETTINGS_PATTERN_COST_MAX = 200_000
 /** Steps of comparing what one call asks for with all that is open, some 50 ms; a plain path needs no limit. */
 export const COMPARISON_STEPS_MAX = 2_000_000
+/** The same for naming who shares what a call was granted, which decides nothing. */
+export const SHARERS_STEPS_MAX = 200_000
 /** Open reservations that one pattern is compared with. */
 export const COMPARED_RESERVATIONS_MAX = 20_000
 /** Conflicts of one request that are looked for; that there are more is all that is said of the rest. */

@@ -37,6 +37,7 @@ import { type Grant, grant, newGrantCall } from "./grants.ts"
 import { readInbox } from "./messages.ts"
 import { resolvePattern } from "./patterns.ts"
 import { admitToRepository, conflictReport } from "./reservations.ts"
+import { findSharersOf, type Sharers, sharersLine } from "./sharers.ts"
 import { surroundingsOf, surroundingsText } from "./surroundings.ts"
 import { readThread, requireThread, summaryMarkdown, summaryOf } from "./threads.ts"
 
@@ -82,13 +83,14 @@ export const macroStartSession = defineOperation({
       grants,
       held,
       unreserved: repository === undefined ? paths : [],
+      sharers: await sharersIn(acting, repository, grants),
       surroundings: await surroundingsOf(acting),
       inbox,
     }
   },
-  markdown: ({ grants, held, unreserved, surroundings, inbox, ...registration }) => {
+  markdown: ({ grants, sharers, held, unreserved, surroundings, inbox, ...registration }) => {
     const { agent, project, resumed, nowMs } = registration
-    const grantedIds = grants.flatMap((one) => ("granted" in one ? [one.granted.id] : []))
+    const grantedIds = grantedOf(grants).map(({ id }) => id)
     const kept = held.filter((reservation) => !grantedIds.includes(reservation.id))
     const head = lines(
       `# Session of ${agent.name} ${resumed ? "resumed" : "started"}`,
@@ -98,7 +100,7 @@ export const macroStartSession = defineOperation({
       grants.length === 0 ? null : grantCounts(grants),
     )
     const blocks = [
-      ...grantBlocks(grants, nowMs),
+      ...grantBlocks(grants, sharers, nowMs),
       ...(unreserved.length === 0
         ? []
         : [`Nothing is reserved: no repository is connected. ${howToConnect()}`]),
@@ -141,11 +143,12 @@ export const macroClaimCycle = defineOperation({
     return {
       agent: actor,
       grants,
+      sharers: await sharersIn(context, repository, grants),
       urgent: await readInbox(app.db, filter, { bodies: false, limit: INBOX_LIMIT_MAX }),
       nowMs,
     }
   },
-  markdown: ({ agent, grants, urgent, nowMs }) =>
+  markdown: ({ agent, grants, sharers, urgent, nowMs }) =>
     fitBlocks(
       lines(
         "# Work cycle",
@@ -155,7 +158,7 @@ export const macroClaimCycle = defineOperation({
         `Unread: ${urgent.unread}`,
       ),
       [
-        ...grantBlocks(grants, nowMs),
+        ...grantBlocks(grants, sharers, nowMs),
         ...urgent.messages
           .filter((message) => message.readAtMs === null)
           .map((message) => inboxEntry(message, nowMs)),
@@ -190,8 +193,21 @@ function grantAll(
   })
 }
 
+function grantedOf(grants: readonly Grant[]): Reservation[] {
+  return grants.flatMap((one) => ("granted" in one ? [one.granted] : []))
+}
+
+/** Returns who shares what was granted; nothing is granted without a repository. */
+async function sharersIn(
+  { app, nowMs }: ActorContext,
+  repository: Repository | undefined,
+  grants: readonly Grant[],
+): Promise<Sharers> {
+  return repository === undefined ? new Map() : findSharersOf(app.db, repository, grantedOf(grants), nowMs)
+}
+
 function grantCounts(grants: readonly Grant[]): string {
-  const granted = grants.filter((one) => "granted" in one).length
+  const granted = grantedOf(grants).length
   return lines(`Granted: ${granted}`, `Refused: ${grants.length - granted}`)
 }
 
@@ -206,11 +222,12 @@ function ownEntry(reservation: Reservation, nowMs: number): string {
 }
 
 /** What was granted comes first: it is short, and the reports of conflicts may be long. */
-function grantBlocks(grants: readonly Grant[], nowMs: number): string[] {
-  const granted = grants.flatMap((one) => ("granted" in one ? [one.granted] : []))
+function grantBlocks(grants: readonly Grant[], sharers: Sharers, nowMs: number): string[] {
   const refused = grants.flatMap((one) => ("conflicts" in one ? [one] : []))
   return [
-    ...granted.map((reservation) => ownEntry(reservation, nowMs)),
+    ...grantedOf(grants).map((reservation) =>
+      lines(ownEntry(reservation, nowMs), sharersLine(sharers, reservation)),
+    ),
     ...refused.map((one) => `Not reserved: ${conflictReport(one, nowMs)}`),
   ]
 }

@@ -34,6 +34,7 @@ import { inTransaction } from "../transaction.ts"
 import { grant, type Refused } from "./grants.ts"
 import { findReservations } from "./lookup.ts"
 import { resolvePattern } from "./patterns.ts"
+import { findSharersOf, sharersLine } from "./sharers.ts"
 
 /**
  * Checks that a key may reserve in a repository on behalf of a project. With a key for everything the
@@ -114,14 +115,21 @@ export const reserveFilePaths = defineOperation({
       durationSeconds: input.duration_seconds,
       reason: input.reason ?? null,
     }
-    return inTransaction(context, `repository:${repository.id}`, async (tx, dated) => {
+    const outcome = await inTransaction(context, `repository:${repository.id}`, async (tx, dated) => {
       const result = await grant(tx, dated, request)
       if ("conflicts" in result) throw new AppError("conflict", conflictReport(result, dated.nowMs))
       return { ...result, nowMs: dated.nowMs }
     })
+    // Nobody has to wait for the lock while sharers are looked for.
+    const sharers = await findSharersOf(context.app.db, repository, [outcome.granted], outcome.nowMs)
+    return { ...outcome, sharers }
   },
-  markdown: ({ granted, renewed, nowMs }) =>
-    lines(renewed ? "# Reservation renewed" : "# Files reserved", grantedLines(granted, nowMs)),
+  markdown: ({ granted, renewed, sharers, nowMs }) =>
+    lines(
+      renewed ? "# Reservation renewed" : "# Files reserved",
+      grantedLines(granted, nowMs),
+      sharersLine(sharers, granted),
+    ),
 })
 
 /** Returns what a holder needs to know of a reservation. */

@@ -214,6 +214,23 @@ describe("macro-claim-cycle", () => {
     expect(await claim(bob, ["src/a.ts"])).toMatch(/^Granted: 0$/m)
   })
 
+  test.each(["macro-claim-cycle", "macro-start-session"])(
+    "names with each grant the other shared holders beside it: %s",
+    async (tool) => {
+      const { ada, bob } = await room()
+      await claim(ada, ["src/a.ts", "docs"], { exclusive: false })
+      const [paths, terms] = [["src/**", "own.ts"], { exclusive: false }]
+      const text =
+        tool === "macro-claim-cycle"
+          ? await claim(bob, paths, terms)
+          : await start(bob.session, { name_hint: "Bob", file_paths: paths, ...terms })
+      expect(text).toMatch(/^Granted: 2$/m)
+      const entry = (pattern: string) => text.split(`### ${pattern}\n`)[1]?.split("\n\n")[0]
+      expect(entry("src/**")).toMatch(new RegExp(`^Shared with: Ada \\(agent ${ada.id}\\)$`, "m"))
+      expect(entry("own.ts")).not.toContain("Shared with")
+    },
+  )
+
   test("renews what the agent holds, under the same id", async () => {
     const { made, ada } = await room()
     const id = numberAfter(await claim(ada, ["a"]), "Reservation id")

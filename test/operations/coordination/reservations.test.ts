@@ -314,6 +314,31 @@ describe("list-file-reservations", () => {
   })
 })
 
+describe("a grant beside other shared holders names them", () => {
+  const sharedWith = async (agent: TestAgent, pattern: string) =>
+    textAfter(await reserve(agent, pattern, { exclusive: false }), "Shared with")
+
+  test("each once, whether their pattern is the same, wider or narrower", async () => {
+    const { made, ada, bob } = await room()
+    const cleo = await (await made.session()).register("Cleo")
+    await reserve(ada, "src/a.ts", { exclusive: false })
+    await reserve(bob, "src", { exclusive: false })
+    await reserve(bob, "src/*.ts", { exclusive: false })
+    for (const pattern of ["src/a.ts", "src/**", "{src,docs}/?.ts"])
+      expect(await sharedWith(cleo, pattern)).toBe(`Ada (agent ${ada.id}), Bob (agent ${bob.id})`)
+    expect(await sharedWith(ada, "src/a.ts")).toBe(`Bob (agent ${bob.id}), Cleo (agent ${cleo.id})`)
+  })
+
+  test("and nobody where none shares a path with it, or what did is over", async () => {
+    const { made, ada, bob } = await room()
+    await reserve(ada, "docs/**", { exclusive: false })
+    await reserve(ada, "src/b.ts", { exclusive: false, duration_seconds: 1 })
+    made.advance(SECOND_MS)
+    expect(await reserve(bob, "src/**", { exclusive: false })).not.toContain("Shared with")
+    expect(await reserve(ada, "own/**")).not.toContain("Shared with")
+  })
+})
+
 describe("release-file-reservations", () => {
   test.each([{}, { reservation_ids: [] }])("releases all of the agent's own with %o", async (args) => {
     const { ada, bob } = await room()
