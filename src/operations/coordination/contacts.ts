@@ -131,13 +131,7 @@ export const respondContact = defineOperation({
       const requester = await requireAgent(tx, project, contact.requesterId)
       const response = (await acceptsTextFrom(tx, requester, actor)) ? (input.response_message ?? null) : null
       await respondToContact(tx, contact.id, { status, response }, dated.nowMs)
-      await notify(tx, dated, requester, {
-        subject: `${actor.name} ${status} your contact request`,
-        bodyMd: lines(
-          `${actor.name} ${status} your contact request ${contact.id}.`,
-          response === null ? null : `\n${quoted(response)}`,
-        ),
-      })
+      await notifyOfAnswer(tx, dated, requester, contact.id, status, response)
       return { contact, status, unblocked, response }
     })
   },
@@ -152,6 +146,25 @@ export const respondContact = defineOperation({
       status === "approved" ? `You and ${contact.requesterName} may write to each other.` : null,
     ),
 })
+
+/** Tells a requester how the acting agent answered its contact request, in the words given if any. */
+export async function notifyOfAnswer(
+  tx: Queries,
+  context: ActorContext,
+  requester: Agent,
+  contactId: number,
+  status: "approved" | "denied",
+  response: string | null = null,
+): Promise<void> {
+  const { name } = context.actor
+  await notify(tx, context, requester, {
+    subject: `${name} ${status} your contact request`,
+    bodyMd: lines(
+      `${name} ${status} your contact request ${contactId}.`,
+      response === null ? null : `\n${quoted(response)}`,
+    ),
+  })
+}
 
 /** The answer itself is told always; words with it are mail, and a block or `block_all` stops mail. */
 async function acceptsTextFrom(tx: Queries, reader: Agent, writer: Agent): Promise<boolean> {

@@ -14,7 +14,7 @@ import { modeOf, type Reservation } from "../../domain/coordination/reservation.
 import { oneLine } from "../../domain/foreign-text/markdown.ts"
 import type { Repository } from "../../domain/project.ts"
 import { AppError } from "../../errors.ts"
-import { findContactFacts, putContact, removeBlock } from "../../store/coordination/contacts.ts"
+import { findContact, findContactFacts, putContact, removeBlock } from "../../store/coordination/contacts.ts"
 import { markRead } from "../../store/coordination/messages.ts"
 import { listHeldByAgent } from "../../store/coordination/reservations.ts"
 import { howToConnect, requireRepository } from "../admission.ts"
@@ -32,7 +32,7 @@ import {
 import { type ActorContext, defineOperation } from "../operation.ts"
 import { inTransaction } from "../transaction.ts"
 import { identityFields, namedRepository, register, takenHintLine } from "./agents.ts"
-import { requireOther } from "./contacts.ts"
+import { notifyOfAnswer, requireOther } from "./contacts.ts"
 import { type Grant, grant, newGrantCall } from "./grants.ts"
 import { readInbox } from "./messages.ts"
 import { resolvePattern } from "./patterns.ts"
@@ -294,7 +294,7 @@ export const macroContactHandshake = defineOperation({
   }),
   async run(context, input) {
     const { project, actor } = context
-    return inTransaction(context, `project:${project.id}`, async (tx, { nowMs }) => {
+    return inTransaction(context, `project:${project.id}`, async (tx, dated) => {
       const recipient = await requireOther(tx, context, input.recipient_name, "recipient_name")
       const { blocked } = await findContactFacts(tx, actor.id, recipient.id)
       if (blocked || recipient.contactPolicy === "block_all") {
@@ -303,7 +303,9 @@ export const macroContactHandshake = defineOperation({
         })
       }
       const liftedBlock = await removeBlock(tx, actor.id, recipient.id)
-      const ids = await approveBothWays(tx, project.id, [actor.id, recipient.id], input.reason, nowMs)
+      const asked = await findContact(tx, recipient.id, actor.id)
+      const ids = await approveBothWays(tx, project.id, [actor.id, recipient.id], input.reason, dated.nowMs)
+      if (asked?.status === "pending") await notifyOfAnswer(tx, dated, recipient, asked.id, "approved")
       return { requester: actor, recipient, liftedBlock, ids }
     })
   },

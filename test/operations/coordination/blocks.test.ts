@@ -306,6 +306,17 @@ describe("macro-contact-handshake", () => {
     expect(textAfter(await contactsOf(bob), "Pending")).toBe("0")
   })
 
+  test("tells the recipient that its own request is approved, where that was pending", async () => {
+    const { ada, bob } = await pair({ ada: "contacts_only" })
+    const id = numberAfter(await request(bob, ada), "Contact request id")
+    for (let times = 1; times <= 2; times += 1)
+      await ada.session.call("macro-contact-handshake", handshakeArgs(ada, bob))
+    const inbox = await as(bob, "fetch-inbox", { agent_name: "Bob", include_bodies: true })
+    expect(textAfter(inbox, "Total")).toBe("1")
+    expect(inbox).toContain("### Ada approved your contact request\n")
+    expect(inbox).toContain(`Ada approved your contact request ${id}.`)
+  })
+
   test("fails when the recipient has block_all, and changes nothing", async () => {
     const { ada, bob } = await pair({ bob: "block_all" })
     const text = await ada.session.fail("macro-contact-handshake", handshakeArgs(ada, bob))
