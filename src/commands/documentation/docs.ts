@@ -35,7 +35,7 @@ export interface DocsSearchOptions extends OutputOptions {
 /** A person reads a few; programs get what REST gives. */
 const RESULTS_SHOWN = 3
 
-/** Finds passages of documentation, the best first; what has not been read yet is read before. */
+/** Finds passages of documentation, those of the repository around first, each once, the best first; what has not been read yet is read before. */
 export function searchDocsCommand(
   config: Config,
   words: readonly string[],
@@ -49,9 +49,9 @@ export function searchDocsCommand(
     limit: limit !== undefined && /^-?\d{1,15}$/.test(limit) ? Number(limit) : limit,
   })
   return withApp(config, async (app) => {
-    const context = await admitSearch(app, asked.repository)
+    const { context, repositoryId } = await admitSearch(app, asked.repository)
     await readWhatIsMissing(context, asked, options)
-    const answer = await searchDocumentation(context, asked)
+    const answer = await searchDocumentation(context, { ...asked, reader: { repositoryId } })
     printResult(options, answerJson(answer), () =>
       answerText(asked.query, answer, { isFull: options.full === true }),
     )
@@ -59,11 +59,14 @@ export function searchDocsCommand(
 }
 
 /** The repository around the working folder is connected unless another one is named. */
-async function admitSearch(app: App, named: string | undefined): Promise<CallContext> {
+async function admitSearch(
+  app: App,
+  named: string | undefined,
+): Promise<{ context: CallContext; repositoryId: number | undefined }> {
   const call = commandCall(app)
   const context = await admit(call, ASKS.documentation)
-  if (named === undefined) await repositoryAround(app, call.caller.folder)
-  return context
+  const around = named === undefined ? await repositoryAround(app, call.caller.folder) : undefined
+  return { context, repositoryId: around?.id }
 }
 
 /** Reads what the question goes to, as long as it takes; Ctrl+C has it answered from what is there. */

@@ -4,6 +4,7 @@ import { MATCH_SIMILARITY_MIN } from "../../config/limits.ts"
 import type { Queries } from "../../db/database.ts"
 import { type StoredChunk, WORKING_TREE } from "../../domain/documentation/documentation.ts"
 import { hostLink } from "../../domain/documentation/host-link.ts"
+import { ownFirst } from "../../domain/documentation/own-first.ts"
 import { assemblePassages, type Passage, passageText } from "../../domain/documentation/passage.ts"
 import {
   type Candidate,
@@ -28,7 +29,7 @@ import type { App } from "../app.ts"
 import { activeModel } from "../embedding/memories.ts"
 import { embedQueryWithin } from "../embedding/query.ts"
 import type { Input } from "../input.ts"
-import { isoTime } from "../markdown.ts"
+import { count, isoTime } from "../markdown.ts"
 import type { CallContext } from "../operation.ts"
 import { AnswerCache } from "./cache.ts"
 import { bringUpToDate, type SearchedBranch } from "./freshness.ts"
@@ -39,6 +40,11 @@ import { type LoadedView, loadView } from "./view.ts"
 export type DocumentationSearch = Input<typeof searchInput> & {
   /** Only one of the two ways to find candidates, to see what each contributes; both unless given. */
   using?: "words" | "vectors" | "fusion" | undefined
+  /**
+   * Whom the answer is for, where that counts: what is of the repository around comes first, and identical contents
+   * are given once.
+   */
+  reader?: { repositoryId: number | undefined } | undefined
 }
 
 /** How many of the nearest chunks are looked at. */
@@ -53,9 +59,14 @@ interface FoundAnswer {
   results: FoundPassage[]
   /** Chunks that match, before the limit. */
   total: number
+  /** Passages left out because one of the results says the same. */
+  repeats: number
 }
 
 const cache = new AnswerCache<FoundAnswer>()
+
+/** So many times the results that are wanted are looked at where too many of them say the same. */
+const REPEATED_FACTOR = 3
 
 /** Branches turn so rarely that a second attempt is nearly always one too many already. */
 const ATTEMPTS_MAX = 3
@@ -76,11 +87,13 @@ export async function searchDocumentation(
     const model = await activeModel(app.db)
     const key = answerKey(model, request, branches)
     const known = cache.get(app.db, key)
-    const { results, total } = known ?? (await answerFrom(app, model, request, branches))
+    const found = known ?? (await answerFrom(app, model, request, branches))
     // A branch that turned to another commit meanwhile would give texts of the one under links to the other.
     const isOfOneState = known !== undefined || (await areUnchanged(app, branches))
     if (!isOfOneState && attempt < ATTEMPTS_MAX) continue
-    if (known === undefined && isOfOneState) cache.put(app.db, key, { results, total })
+    if (known === undefined && isOfOneState) cache.put(app.db, key, found)
+    const { results, total, repeats } = found
+    if (repeats > 0) notes.push(`${count(repeats, "passage")} left out, of the same content as one of these.`)
     const meta = {
       total,
       query_time_ms: Math.round(performance.now() - startedMs),
@@ -103,7 +116,7 @@ async function areUnchanged({ db }: App, branches: readonly SearchedBranch[]): P
 /** Returns all that an answer depends on. */
 function answerKey(
   model: StoredModel,
-  { query, limit, using }: DocumentationSearch,
+  { query, limit, using, reader }: DocumentationSearch,
   branches: readonly SearchedBranch[],
 ): string {
   const state = branches.map(({ repository, branch, documented }) => [
@@ -111,7 +124,8 @@ function answerKey(
     // They stand in the results too.
     ...[repository.name, documented.cloneUrl ?? documented.remoteUrl],
   ])
-  return JSON.stringify([query, limit, using ?? "", model.id, state])
+  const order = reader === undefined ? "" : `for ${reader.repositoryId}`
+  return JSON.stringify([query, limit, using ?? "", order, model.id, state])
 }
 
 async function answerFrom(
@@ -120,12 +134,35 @@ async function answerFrom(
   request: DocumentationSearch,
   branches: readonly SearchedBranch[],
 ): Promise<FoundAnswer> {
-  const found = await Promise.all(branches.map((searched) => searchBranch(app, model, request, searched)))
-  const best = found
-    .flatMap(({ passages }) => passages)
-    .sort((one, other) => other.passage.score - one.passage.score)
-    .slice(0, request.limit)
-  return { results: best.map(resultOf), total: found.reduce((sum, { total }) => sum + total, 0) }
+  const { limit, reader } = request
+  const search = async (depth: number) => {
+    const wanted = { ...request, limit: depth }
+    const found = await Promise.all(branches.map((searched) => searchBranch(app, model, wanted, searched)))
+    return {
+      passages: found.flatMap(({ passages }) => passages),
+      total: found.reduce((sum, { total }) => sum + total, 0),
+    }
+  }
+  const { passages, total } = await search(limit)
+  if (reader === undefined) {
+    const best = passages.toSorted((one, other) => other.passage.score - one.passage.score).slice(0, limit)
+    return { results: best.map(resultOf), total, repeats: 0 }
+  }
+  const ordered = (found: readonly BranchPassage[]) =>
+    ownFirst(
+      found.map((one) => readBy(reader, one)),
+      limit,
+    )
+  const first = ordered(passages)
+  const isShort = first.items.length < limit && first.repeats > 0
+  const { items, repeats } = isShort ? ordered((await search(limit * REPEATED_FACTOR)).passages) : first
+  return { results: items, total, repeats }
+}
+
+function readBy({ repositoryId }: { repositoryId: number | undefined }, found: BranchPassage) {
+  const item = resultOf(found)
+  const isOwn = found.searched.repository.id === repositoryId
+  return { item, score: item.score, isOwn, content: item.content }
 }
 
 interface BranchPassage {

@@ -166,6 +166,37 @@ describe("docs search", () => {
     expect(unknown).toContain('repository "nowhere" was not found')
   })
 
+  test("puts the repository around the folder first, and shows identical contents once, also as JSON", async () => {
+    const where = presentWorld()
+    const shared = "# Zebra\n\nThe zebra grazes where the grass is green.\n"
+    const zebra = "# Zebra\n\nZebra, zebra and zebra again: all about the zebra.\n"
+    commitFiles(where.repositoryPath, {
+      "own.md": shared,
+      "weak.md": "# Animals\n\nA zebra and a lion and more.\n",
+    })
+    const other = newRepository(where, "other", { "a.md": shared, "b.md": zebra, "c.md": `${zebra}\n\n` })
+    await run(() => addRepositoryCommand(configIn(where), other, { json: true }))
+    const from = async (folder: string, options: DocsSearchOptions = {}) => {
+      const { results, meta } = await search(where, "zebra", options, { folder })
+      expect(meta.total, "counts all that match").toBe(options.repository === undefined ? 5 : 3)
+      return { files: results.map(({ repository, file }) => `${repository} ${file}`), notes: meta.notes }
+    }
+    const here = await from(where.repositoryPath)
+    expect(here.files.slice(0, 2).sort()).toEqual(["repository own.md", "repository weak.md"])
+    expect(here.files.slice(2)).toEqual(["other b.md"])
+    expect(here.notes).toEqual(["2 passages left out, of the same content as one of these."])
+    const there = await from(other)
+    expect(there.files.slice(0, 2).sort()).toEqual(["other a.md", "other b.md"])
+    expect(there.files.slice(2)).toEqual(["repository weak.md"])
+    expect(
+      (await from(other, { repository: "other", limit: "2" })).files.sort(),
+      "as many as are wanted",
+    ).toEqual(["other a.md", "other b.md"])
+    const out = await ask(where, "zebra")
+    expect(out).toMatch(/^1\. .*repository main(.*\n)+2\. .*repository main(.*\n)+3\. .*b\.md/)
+    expect(out).toContain("Note: 2 passages left out")
+  })
+
   test("reads what was committed since", async () => {
     const where = documentedWorld()
     await search(where, QUESTION)
