@@ -1,6 +1,7 @@
 /** What the routes of the memory API have in common: the tenant's header, numbers in query strings, and the envelope. */
 
 import * as z from "zod"
+import { memoryId } from "../../operations/memory/inputs.ts"
 import type { CallContext, TenantContext } from "../../operations/operation.ts"
 import { admitToTenant } from "../../operations/tenants.ts"
 
@@ -18,7 +19,7 @@ export const tenantHeaders = z.object({
     .describe("The repository: its id or its name"),
 })
 
-export const memoryParameters = z.object({ id: z.uuid().describe("The memory") })
+export const memoryParameters = z.object({ id: memoryId.describe("The memory") })
 
 /** The most entries that a query string asks for, within the bounds of the operation's own field. */
 export const limitText = (limit: z.ZodDefault<z.ZodInt>) =>

@@ -1,7 +1,7 @@
 /** Single memories over HTTP: what is stored comes back as it was given, and changes only when somebody changes it. */
 
 import { describe, expect, test } from "vitest"
-import { DAY_MS, type MemoryRoom, memoryRoom, NO_ID } from "../../support/memories.ts"
+import { DAY_MS, expectError, type MemoryRoom, memoryRoom, NO_ID } from "../../support/memories.ts"
 import { START_MS } from "../../support/world.ts"
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -184,6 +184,12 @@ describe("what was stored", () => {
 })
 
 describe("reading", () => {
+  test("of an id that is no UUID finds nothing, and the answer says what an id is", async () => {
+    const { api } = await memoryRoom()
+    const { message } = expectError(await api.ask("GET", "/not-a-uuid"), 404)
+    expect(message).toContain("id must be the id of a memory, a UUID")
+  })
+
   test("counts the access, shows it, and changes nothing else", async () => {
     const { api, made } = await memoryRoom()
     const { sector_inferred: _, ...created } = await api.create({ content: "x", tags: ["t"] })
