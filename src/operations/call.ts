@@ -43,7 +43,8 @@ async function admitToPlace(
     : admitOperation(operation, context, input)
 }
 
-async function touchActor({ app, actor, nowMs }: Partial<ActorContext> & CallContext): Promise<void> {
+/** Marks who acts in a call as active, if anybody does. */
+export async function touchActor({ app, actor, nowMs }: Partial<ActorContext> & CallContext): Promise<void> {
   if (actor !== undefined) await touchAgent(app.db, actor.id, nowMs)
 }
 

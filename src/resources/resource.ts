@@ -8,6 +8,7 @@ import type { Agent } from "../domain/coordination/agent.ts"
 import { echoed, named } from "../domain/foreign-text/markdown.ts"
 import { AppError } from "../errors.ts"
 import { ASKS, admit, admitActor, admitToProject } from "../operations/admission.ts"
+import { touchActor } from "../operations/call.ts"
 import type { Call } from "../operations/caller.ts"
 import { describeIssue, withoutEmpty } from "../operations/input.ts"
 import type { ActorContext, CallContext, ProjectContext } from "../operations/operation.ts"
@@ -84,7 +85,9 @@ export async function readResource(call: Call, catalogue: readonly Resource[], u
   const { actor } = resource
   const named = actor === undefined ? undefined : parameters[actor]
   if (actor === undefined || typeof named !== "string") return resource.read(inProject, parameters)
-  return resource.read(await admitActor(inProject, actor, named), parameters)
+  const admitted = await admitActor(inProject, actor, named)
+  await touchActor(admitted)
+  return resource.read(admitted, parameters)
 }
 
 function matchUri(

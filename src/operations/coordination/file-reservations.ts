@@ -6,7 +6,7 @@ import { isNotifier } from "../../domain/coordination/agent.ts"
 import type { Reservation, ReservationMode } from "../../domain/coordination/reservation.ts"
 import { echoed } from "../../domain/foreign-text/markdown.ts"
 import { AppError, assert, invalid } from "../../errors.ts"
-import { findAgentById } from "../../store/coordination/agents.ts"
+import { findAgentById, touchAgent } from "../../store/coordination/agents.ts"
 import { findReservation } from "../../store/coordination/reservations.ts"
 import { findProjectById } from "../../store/projects.ts"
 import {
@@ -128,7 +128,7 @@ export async function overrideFile(
 }
 
 /**
- * Finds the agent that a call is made for, with all that are one session with it. Its id is taken as it was written:
+ * Finds the agent that a call is made for, with all that are one session with it, and marks it active. Its id is taken as it was written:
  * a number of 16 digits may be rounded, and the error would name another one.
  */
 async function requireAgentById(context: CallContext, agentId: string): Promise<Claimant> {
@@ -142,6 +142,7 @@ async function requireAgentById(context: CallContext, agentId: string): Promise<
   }
   await requireScope(app.db, key, project, undefined)
   const agent = await requireActor(context, found)
+  await touchAgent(app.db, agent.id, app.now())
   return { agent, project, ownAgentIds: await ownAgentIdsOf(app.db, agent) }
 }
 

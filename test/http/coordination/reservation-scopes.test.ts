@@ -190,3 +190,22 @@ describe("the local key", () => {
     expect(await count()).toBe(0)
   })
 })
+
+describe("any call on behalf of an agent moves its last activity", () => {
+  test("also one that reserves, releases or overrides over HTTP", async () => {
+    const { made, http, ada } = await room()
+    const path = join(made.repositoryPath, "a.ts")
+    const agent_id = String(ada.id)
+    const calls = [
+      () => http.send(PATH, { body: { paths: [path], agent_id }, ...AS_ONE }),
+      () => http.send(`${PATH}/override`, { body: { path, agent_id, reason: "x" }, ...AS_ONE }),
+      () => http.send(`${PATH}/999?agent_id=${agent_id}`, { method: "DELETE", ...AS_ONE }),
+    ]
+    for (const call of calls) {
+      made.advance(60_000)
+      await call()
+      const profile = await ada.session.call("whois", { project_key: "demo", agent_name: "Ada" })
+      expect(textAfter(profile, "Last active")).toContain("0 s ago")
+    }
+  })
+})

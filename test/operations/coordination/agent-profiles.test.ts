@@ -80,6 +80,7 @@ describe("whois", () => {
 })
 
 describe("last activity", () => {
+  const DEMO = { project_key: "demo" }
   const CALLS: [string, Record<string, unknown>][] = [
     ["send-message", { sender_name: "Ada", to_agent_ids: [3], subject: "s", body_md: "b" }],
     ["reply-message", { sender_name: "Ada", parent_message_id: 1, body_md: "b" }],
@@ -109,6 +110,26 @@ describe("last activity", () => {
     expect(await lastActive(ada.session, "Ada")).toMatch(/^2026-03-10T12:01:00Z, /)
     expect(await lastActive(ada.session, "Bob")).toMatch(/^2026-03-10T12:00:00Z, /)
   })
+
+  test.each(["inbox/Ada", "outbox/Ada", "contacts", "views/urgent-unread", "views/ack-required"])(
+    "is moved by the agent's own look at a resource: %s",
+    async (path) => {
+      const { made, ada } = await watched()
+      made.advance(60_000)
+      await ada.session.read(path, path.includes("/Ada") ? DEMO : { ...DEMO, agent: "Ada" })
+      expect(await lastActive(ada.session, "Ada")).toMatch(/^2026-03-10T12:01:00Z, /)
+    },
+  )
+
+  test.each<[string, string?]>([["agents"], ["views/urgent-unread"], ["file-reservations", "Ada"]])(
+    "is not moved by a look at a resource that is nobody's own: %s",
+    async (path, agent) => {
+      const { made, watcher } = await watched()
+      made.advance(60_000)
+      await watcher.read(path, agent === undefined ? DEMO : { ...DEMO, agent })
+      expect(await lastActive(watcher, "Ada")).toMatch(/^2026-03-10T12:00:00Z, /)
+    },
+  )
 })
 
 describe("list-agents", () => {
