@@ -12,10 +12,13 @@ import {
   isWellFormedApiKey,
   keyRefusal,
   type Plan,
+  projectKeysOf,
+  projectScope,
   SCOPE_FORMS,
 } from "../domain/api-key.ts"
 import { echoed } from "../domain/foreign-text/markdown.ts"
 import { AppError, invalid } from "../errors.ts"
+import { canonicalProjectKey } from "../git/repository.ts"
 import { placeFile } from "../runtime/own-file.ts"
 import {
   findKeyByHash,
@@ -205,11 +208,18 @@ export async function createKey(app: App, request: KeyRequest): Promise<{ key: A
   }
   if (request.expiresAtMs !== null && request.expiresAtMs <= app.now())
     throw invalid("expires", "must lie in the future")
+  const scopes = [...new Set(await Promise.all(request.scopes.map(canonicalScope)))]
   const text = formatApiKey(request.environment, app.randomBytes(32))
   const key = await app.db.transaction("keys", (tx) =>
-    insertKey(tx, { ...request, ...stored(text), isLocal: false }, app.now()),
+    insertKey(tx, { ...request, scopes, ...stored(text), isLocal: false }, app.now()),
   )
   return { key, text }
+}
+
+/** Returns a scope with the key under which its project is known, where that is a path. */
+async function canonicalScope(scope: string): Promise<string> {
+  const [named] = projectKeysOf([scope])
+  return named === undefined ? scope : projectScope(await canonicalProjectKey(named))
 }
 
 export function allKeys(app: App): Promise<ApiKey[]> {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { readFileSync, statSync } from "node:fs"
+import { mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { allKeys, createKey, type KeyRequest, localKey, revokeKeyById } from "../../src/operations/keys.ts"
@@ -216,6 +216,19 @@ describe("scopes", () => {
         `required scope: project:{project_key}:coordination or repo:${folder.repositoryId}`,
       )
       expect(text).not.toMatch(/secret|Ann|Abe|\/repository/)
+    }
+  })
+
+  test("of a project permit it by whatever path they name it: a symbolic link, a folder below", async () => {
+    const { made, local, withScopes } = await keyRoom()
+    await local.register("Ann", { project_key: made.repositoryPath })
+    const [link, below] = [join(made.folder, "link"), join(made.repositoryPath, "below")]
+    symlinkSync(made.repositoryPath, link)
+    mkdirSync(below)
+    for (const path of [link, below]) {
+      const session = await withScopes(`project:${path}:coordination`)
+      await session.call("list-agents", { project_key: made.repositoryPath })
+      await session.call("list-agents", { project_key: path })
     }
   })
 
