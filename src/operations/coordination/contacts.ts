@@ -53,17 +53,18 @@ export const requestContactOperation = defineOperation({
     return inTransaction(context, `project:${context.project.id}`, async (tx, dated) => {
       const recipient = await requireOther(tx, dated, input.recipient_name, "recipient_name")
       // Asking somebody whom one has blocked or denied means that one wants to talk again.
-      await removeBlock(tx, context.actor.id, recipient.id)
+      const unblocked = await removeBlock(tx, context.actor.id, recipient.id)
       await liftDenial(tx, recipient.id, context.actor.id)
-      return { recipient, ...(await ask(tx, dated, recipient, input.reason)) }
+      return { recipient, unblocked, ...(await ask(tx, dated, recipient, input.reason)) }
     })
   },
-  markdown: ({ recipient, status, contactId }) =>
+  markdown: ({ recipient, unblocked, status, contactId }) =>
     lines(
       `# Contact ${status}`,
       contactId === null ? null : `Contact request id: ${contactId}`,
       `Status: ${status}`,
       `Recipient: ${recipient.name} (agent ${recipient.id})`,
+      unblocked ? `Your block of ${recipient.name} is lifted.` : null,
       OUTCOMES[status](recipient.name),
     ),
 })

@@ -258,8 +258,11 @@ describe("a block is lifted by the blocker", () => {
   test("with request-contact to the blocked agent", async () => {
     const { ada, bob } = await pair({ ada: "contacts_only" })
     await block(ada, bob)
-    expect(textAfter(await request(ada, bob), "Status")).toBe("approved")
+    const text = await request(ada, bob)
+    expect(textAfter(text, "Status")).toBe("approved")
+    expect(text).toContain("Your block of Bob is lifted.")
     await send(bob, [ada])
+    expect(await request(ada, bob)).not.toContain("block")
   })
 
   test("with macro-contact-handshake", async () => {
