@@ -209,6 +209,7 @@ function addStateCommands(program: Command, config: ReadConfig): void {
 }
 
 function addKeyCommands(program: Command, config: ReadConfig): void {
+  const environment = () => new Option("--env <environment>", "environment").choices(ENVIRONMENTS)
   const keys = program.command("keys").description("API keys of this machine's database")
   keys
     .command("create")
@@ -218,7 +219,7 @@ function addKeyCommands(program: Command, config: ReadConfig): void {
       "--scope <scope...>",
       "what it permits, such as project:<key>:coordination or repo:<id>:coordination",
     )
-    .addOption(new Option("--env <environment>", "environment").choices(ENVIRONMENTS))
+    .addOption(environment())
     .addOption(new Option("--plan <plan>", "rate limits").choices(PLANS).argParser(plan).default("starter"))
     .option("--expires <time>", "an ISO 8601 time, or a number of days such as 90d")
     .option("--json", "print JSON")
@@ -226,15 +227,17 @@ function addKeyCommands(program: Command, config: ReadConfig): void {
   keys
     .command("list")
     .description("list the keys: prefix, last four characters, scopes, last use")
+    .addOption(environment())
     .option("--json", "print JSON")
-    .action(async (options) => (await import("./keys.ts")).listKeysCommand(config(), options))
+    .action(async (options) => (await import("./keys.ts")).listKeysCommand(config(options.env), options))
   keys
     .command("revoke")
     .description("revoke a key for good")
     .argument("<id>", "key id, as `keys list` shows it", wholeNumber("keys list"))
+    .addOption(environment())
     .option("--json", "print JSON")
     .action(async (id: number, options) =>
-      (await import("./keys.ts")).revokeKeyCommand(config(), id, options),
+      (await import("./keys.ts")).revokeKeyCommand(config(options.env), id, options),
     )
 }
 

@@ -47,7 +47,7 @@ describe("bash completes", () => {
       ["--agent", "--db", "--duration", "--help", "--json", "--mode", "--reason"].sort(),
     )
     expect(offered("override", "src/a.ts", "--re")).toEqual(["--reason"])
-    expect(offered("keys", "list", "--")).toEqual(["--json", "--help", "--db"])
+    expect(offered("keys", "list", "--")).toEqual(["--env", "--json", "--help", "--db"])
     expect(offered("repos", "sync", "--"), "what is hidden is not offered").toEqual([
       "--json",
       "--help",
