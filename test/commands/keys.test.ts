@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest"
+import { afterEach, expect, test, vi } from "vitest"
 import { createProgram } from "../../src/commands/program.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 import { run, runJson } from "./command.ts"
@@ -15,6 +15,10 @@ const json = <T>(...args: string[]) =>
   runJson<T>(async () => {
     await keys(...args, "--json")
   })
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+})
 
 test("keys are made, listed and revoked in the environment that is named, each of which has its own", async () => {
   const folder = temporaryFolder()
