@@ -19,6 +19,7 @@ import {
 import { echoed } from "../domain/foreign-text/markdown.ts"
 import { AppError, invalid } from "../errors.ts"
 import { canonicalProjectKey } from "../git/repository.ts"
+import { ownCommand } from "../runtime/own-command.ts"
 import { placeFile } from "../runtime/own-file.ts"
 import {
   findKeyByHash,
@@ -50,11 +51,11 @@ async function inUse(app: App, key: ApiKey): Promise<ApiKey> {
 }
 
 function configuredKey(app: App, text: string): Promise<ApiKey> {
-  if (text === "") throw unauthenticated("SIGNALBOX_API_KEY is set but empty", SET_KEY)
+  if (text === "") throw unauthenticated("SIGNALBOX_API_KEY is set but empty", setKey())
   return keyOfText(app, text, {
     malformed: "SIGNALBOX_API_KEY is not a key of this form, check for a typo",
     unknown: "the key in SIGNALBOX_API_KEY is unknown here",
-    hint: SET_KEY,
+    hint: setKey(),
   })
 }
 
@@ -103,8 +104,9 @@ export function bearerOf(authorization: string | null): string | undefined {
   return /^Bearer +([^\s]+) *$/i.exec(authorization ?? "")?.[1]
 }
 
-const SET_KEY =
-  "Ask your user to set SIGNALBOX_API_KEY to a key made with `signalbox keys create`, or to unset it to use the local key."
+const setKey = () =>
+  `Ask your user to set SIGNALBOX_API_KEY to a key made with \`${ownCommand()} keys create\`, or to unset it to use the local key.`
+/** Whoever has no key is told no path of this machine. */
 const SEND_KEY = "Send the header `Authorization: Bearer <key>` with a key made with `signalbox keys create`."
 
 function unauthenticated(why: string, hint: string): AppError {
@@ -232,7 +234,7 @@ export function revokeKeyById(app: App, id: number): Promise<ApiKey> {
     const key = await findKeyById(tx, id)
     if (key === undefined) {
       throw new AppError("not_found", `key ${id} was not found`, {
-        hint: "Run `signalbox keys list` to see the ids.",
+        hint: `Run \`${ownCommand()} keys list\` to see the ids.`,
       })
     }
     await revokeKey(tx, id, app.now())

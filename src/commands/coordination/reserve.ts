@@ -63,12 +63,15 @@ export function reserveCommand(
     const [first] = targets
     assert(first !== undefined, "the command line asks for a path")
     const claimant = await requireIdentity(context, terminalOf(app), first.repository)
+    const told = new Set<string>()
     const claims = targets.map((target) => {
-      const { settings } = readHookSettings(config.userConfigPath, target.rootPath)
+      const { settings, warnings } = readHookSettings(config.userConfigPath, target.rootPath)
+      for (const warning of warnings) told.add(warning)
       const mode = options.mode ?? modeFor(settings, target.path)
       const seconds = durationSeconds ?? settings.reservationDuration
       return { ...target, exclusive: mode === "exclusive", durationSeconds: seconds, reason }
     })
+    for (const warning of told) app.log.warn(warning)
     const { grants, conflicts, nowMs } = await reserveTargets(context, claimant, claims)
     if (conflicts.length > 0) {
       if (options.json === true) printResult(options, conflictsJson(conflicts, nowMs), () => "")

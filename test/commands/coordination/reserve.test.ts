@@ -16,6 +16,7 @@ import {
   agentOf,
   type CommandSurroundings,
   configIn,
+  listenToStderr,
   presentWorld,
   run,
   runJson,
@@ -69,6 +70,11 @@ describe("reserve", () => {
     settings(configIn(where).userConfigPath, { defaultMode: "exclusive", reservationDuration: 2_400 })
     expect(await plain()).toEqual(["exclusive 40", "exclusive 40"])
     expect(await plain({ mode: "shared" })).toEqual(["shared 40", "shared 40"])
+    settings(join(where.repositoryPath, ".signalbox.json"), { defaultMode: "none" })
+    const said = listenToStderr()
+    const loud = configIn(where, { env: { SIGNALBOX_LOG: "warn" } })
+    await run(() => reserveCommand(loud, ["a.ts", "b.ts"], {}))
+    expect(said.text.split("hooks.preEdit.defaultMode must be"), "is told once").toHaveLength(2)
   })
 
   test("reserves a file exclusively for an hour and says how to release it", async () => {
