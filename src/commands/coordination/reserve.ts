@@ -26,7 +26,7 @@ import {
   reserveTargets,
   resolveTargets,
 } from "../../operations/coordination/typed-paths.ts"
-import { count, countFound, duration, isoTime, lines } from "../../operations/markdown.ts"
+import { count, countFound, duration, isoTime, lines, nameList } from "../../operations/markdown.ts"
 import { ownCommand } from "../../runtime/own-command.ts"
 import { posixWord } from "../../runtime/shell-quoting.ts"
 import { bold, dim, green, type OutputOptions, printResult } from "../output.ts"
@@ -72,27 +72,35 @@ export function reserveCommand(
       return { ...target, exclusive: mode === "exclusive", durationSeconds: seconds, reason }
     })
     for (const warning of told) app.log.warn(warning)
-    const { grants, conflicts, nowMs } = await reserveTargets(context, claimant, claims)
+    const { grants, sharers, conflicts, nowMs } = await reserveTargets(context, claimant, claims)
     if (conflicts.length > 0) {
       if (options.json === true) printResult(options, conflictsJson(conflicts, nowMs), () => "")
       const { settings } = readHookSettings(config.userConfigPath, first.rootPath)
       const witness = typedHere(config, first.rootPath, conflicts[0]?.witness ?? "")
       throw new AppError("conflict", conflictText(conflicts, nowMs, settings.allowOverrides ? witness : null))
     }
+    const sharersOf = ({ id }: Reservation) => sharers.get(id) ?? (sharers.has(id) ? null : [])
     const { agent, project } = claimant
     const isInOne = targets.every(({ repository }) => repository.id === first.repository.id)
     const all = isInOne ? "--all" : "--everywhere"
     const json = {
       status: "reserved",
       agent: { id: agent.id, name: agent.name, project_key: project.key },
-      reservations: grants.map(({ granted, renewed }) => ({ ...reservationJson(granted, nowMs), renewed })),
+      reservations: grants.map(({ granted, renewed }) => ({
+        ...reservationJson(granted, nowMs),
+        renewed,
+        shared_with: sharersOf(granted)?.map(({ agentName }) => agentName) ?? null,
+      })),
     }
     printResult(options, json, () =>
       lines(
-        ...grants.map(({ granted, renewed }) => {
+        ...grants.flatMap(({ granted, renewed }) => {
           const left = duration(granted.expiresAtMs - nowMs)
           const what = `${green("✓")} ${renewed ? "Renewed" : "Reserved"} ${bold(visibleLine(granted.pathPattern))}`
-          return `${what} for ${left} ${dim(`(${modeOf(granted)}, reservation ${granted.id})`)}`
+          return [
+            `${what} for ${left} ${dim(`(${modeOf(granted)}, reservation ${granted.id})`)}`,
+            sharedText(sharersOf(granted)),
+          ]
         }),
         dim(
           `  As ${agent.name}. When you are done: ${ownCommand()} release ${grants.length > 1 ? all : visibleWord(posixWord(first.typed))}`,
@@ -100,6 +108,13 @@ export function reserveCommand(
       ),
     )
   })
+}
+
+/** Returns the line that names the others who hold a reservation's files; null are too many to compare. */
+function sharedText(others: readonly Reservation[] | null): string | null {
+  if (others === null)
+    return `  Shared with too many to compare: \`${ownCommand()} reservations\` shows who holds what.`
+  return others.length === 0 ? null : `  Shared with ${nameList(others.map((one) => holderOf(one)))}`
 }
 
 export interface ReleaseOptions extends ActorOptions {

@@ -12,12 +12,16 @@ import { candidatesFor, inFull } from "./grants.ts"
 /** By the id of a shared reservation one of each other holder; null where it takes too much to find them. */
 export type Sharers = ReadonlyMap<number, readonly Reservation[] | null>
 
-/** Returns the other holders, of the first 100 reservations found, of what was granted shared in a repository. */
+/**
+ * Returns the other holders, of the first 100 reservations found, of what was granted shared in a repository. `own` are
+ * all agents that count as the one whom it was granted, where that is a whole session; by default it alone.
+ */
 export async function findSharersOf(
   db: Queries,
   repository: Repository,
   granted: readonly Reservation[],
   nowMs: number,
+  own?: ReadonlySet<number>,
 ): Promise<Sharers> {
   const look = { work: new Work(SHARERS_STEPS_MAX), known: new Map() }
   const sharers = new Map<number, Reservation[] | null>()
@@ -26,7 +30,7 @@ export async function findSharersOf(
     // What would stand in the way of an exclusive one shares with this one.
     const asked = { repository, agentId, pathPattern, exclusive: true }
     const candidates = await candidatesFor(db, asked, nowMs, look.known)
-    const terms = { ignoreCase: repository.ignoreCase, nowMs, work: look.work }
+    const terms = { ignoreCase: repository.ignoreCase, nowMs, work: look.work, ownAgentIds: own }
     try {
       const found = findConflicts(asked, candidates, terms)
       const byHolder = new Map(found.map((one) => [one.reservation.agentId, one]))

@@ -36,6 +36,7 @@ import { grant, newGrantCall } from "./grants.ts"
 import { locate } from "./locations.ts"
 import { resolvePattern } from "./patterns.ts"
 import { admitToRepository, releaseOf } from "./reservations.ts"
+import { findSharersOf, type Sharers } from "./sharers.ts"
 
 /** What somebody typed, as a pattern of a connected repository. */
 export interface Target {
@@ -123,6 +124,8 @@ interface TypedClaim extends Target {
 interface ReserveOutcome {
   /** One for each claim, or none when there are conflicts. */
   grants: { granted: Reservation; renewed: boolean }[]
+  /** Who shares what was granted. */
+  sharers: Sharers
   conflicts: ClaimConflict[]
   nowMs: number
 }
@@ -136,7 +139,7 @@ export async function reserveTargets(
   const { agent, project, ownAgentIds } = claimant
   for (const { repository } of claims) await admitToRepository({ ...context, project }, repository.id)
   const actor = { ...context, project, actor: agent }
-  return inTransaction(actor, `repository:${claims[0]?.repository.id}`, async (tx, dated) => {
+  const outcome = await inTransaction(actor, `repository:${claims[0]?.repository.id}`, async (tx, dated) => {
     const { nowMs } = dated
     const call = newGrantCall()
     const conflicts = await findClaimConflicts(tx, claimant, claims, nowMs, call)
@@ -149,6 +152,15 @@ export async function reserveTargets(
     }
     return { grants, conflicts, nowMs }
   })
+  const granted = outcome.grants.map((one) => one.granted)
+  const repositories = new Map(claims.map(({ repository }) => [repository.id, repository]))
+  const sharers = new Map<number, readonly Reservation[] | null>()
+  for (const repository of repositories.values()) {
+    const here = granted.filter(({ repositoryId }) => repositoryId === repository.id)
+    for (const entry of await findSharersOf(context.app.db, repository, here, outcome.nowMs, ownAgentIds))
+      sharers.set(...entry)
+  }
+  return { ...outcome, sharers }
 }
 
 /** A path of which nothing was released, and why. */

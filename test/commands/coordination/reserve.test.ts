@@ -26,7 +26,7 @@ import {
 
 interface Reserved {
   agent: { name: string; project_key: string }
-  reservations: (Shown & { renewed: boolean })[]
+  reservations: (Shown & { renewed: boolean; shared_with: string[] | null })[]
 }
 
 const EXCLUSIVE = { mode: "exclusive" } as const
@@ -75,6 +75,19 @@ describe("reserve", () => {
     const loud = configIn(where, { env: { SIGNALBOX_LOG: "warn" } })
     await run(() => reserveCommand(loud, ["a.ts", "b.ts"], {}))
     expect(said.text.split("hooks.preEdit.defaultMode must be"), "is told once").toHaveLength(2)
+  })
+
+  test("names the other shared holders beside whom it reserves, of which those of the own session are none", async () => {
+    const where = presentWorld()
+    await agentOf(await server(where, "one"), "BlueLake")
+    const shared = { mode: "shared" } as const
+    const sharers = async (path: string, at: CommandSurroundings) =>
+      (await reserve(where, [path], shared, at)).reservations.map(({ shared_with }) => shared_with)
+    expect(await sharers("src", as("one"))).toEqual([[]])
+    expect(await sharers("src/a.ts", as("one"))).toEqual([[]])
+    expect(await sharers("src/a.ts", {})).toEqual([["BlueLake"]])
+    const { out } = await run(() => reserveCommand(configIn(where), ["src/b.ts", "docs"], shared))
+    expect(out.match(/^ {2}Shared with .*$/gm)).toEqual(["  Shared with BlueLake"])
   })
 
   test("reserves a file exclusively for an hour and says how to release it", async () => {
