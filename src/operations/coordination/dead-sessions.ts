@@ -7,7 +7,7 @@ import { DEAD_SESSION_GRACE_MS } from "../../config/limits.ts"
 import { isOfSameNamespace, isSameProcess } from "../../runtime/process-identity.ts"
 import { listAgentsOfSession } from "../../store/coordination/agents.ts"
 import { listHoldingSessions } from "../../store/coordination/reservations.ts"
-import { listAnchors, noteDeath, removeDeath } from "../../store/coordination/sessions.ts"
+import { findDeath, listAnchors, noteDeath, removeDeath } from "../../store/coordination/sessions.ts"
 import type { App } from "../app.ts"
 import { livingSessions, removeDeadProcesses } from "../processes.ts"
 import { releaseAllOf } from "./reservations.ts"
@@ -20,8 +20,8 @@ const PROCESS_ANCHOR = /^process:(\d+):(.*)$/
 
 interface Wanted {
   withoutGrace?: boolean
-  /** Only these are looked at; all by default. */
-  sessions?: ReadonlySet<string>
+  /** Only these are looked at, which hold something; all that do by default. */
+  sessions?: readonly string[]
 }
 
 /**
@@ -37,8 +37,7 @@ export async function tendDeadSessions(
   const living = await livingSessions(sight)
   let released = 0
   let hasChanged = false
-  for (const { session, diedAtMs } of await listHoldingSessions(app.db, app.now())) {
-    if (sessions !== undefined && !sessions.has(session)) continue
+  for (const { session, diedAtMs } of await listWanted(app, sessions)) {
     const isDead = await hasDied(sight, session, living)
     if (isDead !== (diedAtMs !== null)) {
       hasChanged = true
@@ -53,6 +52,12 @@ export async function tendDeadSessions(
     await app.db.transaction("sessions", (tx) => removeDeath(tx, session))
   }
   return { released, hasChanged: hasChanged || released > 0 }
+}
+
+/** To find all that hold something takes reading every reservation. */
+async function listWanted({ db, now }: App, sessions: readonly string[] | undefined) {
+  if (sessions === undefined) return listHoldingSessions(db, now())
+  return Promise.all(sessions.map(async (session) => ({ session, diedAtMs: await findDeath(db, session) })))
 }
 
 /** Many sessions run below the same process, and some systems start a program to tell of one. */

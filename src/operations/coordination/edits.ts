@@ -215,7 +215,7 @@ async function claimFiles(
 
 /** Looks at those alone that stand in the way: an edit waits, and the others are looked at by whoever listens. */
 async function tendHolders(app: App, conflicts: readonly ClaimConflict[]) {
-  return tendDeadSessions(app, { sessions: new Set(await sessionsOf(app, conflicts)) })
+  return tendDeadSessions(app, { sessions: [...new Set(await sessionsOf(app, conflicts))] })
 }
 
 /** An agent's last activity is written at most this often by edits that change nothing else. */

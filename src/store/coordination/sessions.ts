@@ -13,6 +13,7 @@ export const sessionStatements = {
     ON CONFLICT (session, anchor) DO UPDATE SET created_at_ms = excluded.created_at_ms`,
   removeAnchors: "DELETE FROM session_anchors WHERE session = ? OR anchor = 'session:' || ?",
   removeOldAnchors: "DELETE FROM session_anchors WHERE created_at_ms < ?",
+  timeOfNotice: "SELECT created_at_ms FROM session_notices WHERE session = ? AND notice = ?",
   hasNotice: "SELECT notice FROM session_notices WHERE session = ? AND notice = ?",
   putNotice: `
     INSERT INTO session_notices (session, notice, created_at_ms) VALUES (?, ?, ?)
@@ -96,6 +97,12 @@ export async function removeOldSessionNotes(tx: Queries, beforeMs: number): Prom
 /** Notes that a session was found dead. */
 export async function noteDeath(tx: Queries, session: string, nowMs: number): Promise<void> {
   await noteOnce(tx, session, DEATH_NOTICE, nowMs)
+}
+
+/** Returns when a session was found dead; null when it was not. */
+export async function findDeath(db: Queries, session: string): Promise<number | null> {
+  const row = await db.get<{ created_at_ms: number }>(sessionStatements.timeOfNotice, [session, DEATH_NOTICE])
+  return row?.created_at_ms ?? null
 }
 
 /** Forgets that a session was found dead: it has come back. */
