@@ -203,7 +203,7 @@ function problemPath(databasePath: string): string {
 }
 
 /** Notes what kept a backup from being made, for whoever asks; null when nothing does any more. */
-export function noteBackupProblem(databasePath: string, problem: BackupProblem | null): void {
+function noteBackupProblem(databasePath: string, problem: BackupProblem | null): void {
   const path = problemPath(databasePath)
   try {
     rmSync(path, { force: true })

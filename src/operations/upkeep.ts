@@ -18,7 +18,7 @@ const POLL_INTERVAL_MS = 60_000
 const BUSY_LOOKS_MAX = 60
 
 /** Whether there is something to do. */
-export async function isUpkeepDue({ db, config, now }: Pick<App, "db" | "config" | "now">): Promise<boolean> {
+async function isUpkeepDue({ db, config, now }: Pick<App, "db" | "config" | "now">): Promise<boolean> {
   return isBackupDue(config.databasePath, now()) || (await isReclaimWanted(db))
 }
 

@@ -172,7 +172,7 @@ test("completion prints a script that bash reads", async () => {
   expect(stdout).toContain("complete -o bashdefault -o default -F _signalbox signalbox")
 })
 
-test("reservations shows what the listener of a running server knows", async () => {
+test("reservations shows at once what a server has granted, and what commands change", async () => {
   const where = place()
   const server = await ServerProcess.start(where)
   const agent = await server.register("BlueLake")
@@ -190,6 +190,7 @@ test("reservations shows what the listener of a running server knows", async () 
   }
   expect(await patterns()).toEqual(["src/**"])
   await reserve("docs/**")
+  expect(await patterns()).toEqual(["src/**", "docs/**"])
   expect(await patterns("--refresh")).toEqual(["src/**", "docs/**"])
   await signalbox(where, ["reserve", "lib", ...EXCLUSIVE])
   expect(await patterns(), "what a command itself has changed").toContain("lib")

@@ -234,7 +234,7 @@ function anchorSession(app: App, session: string, above: readonly string[]): Pro
  * Returns the agent of a name: in the configured project, or where that does not exist or none is configured, in the
  * projects of the repository.
  */
-export async function findNamedAgent(
+async function findNamedAgent(
   db: Queries,
   clues: SessionClues,
   name: string | undefined,

@@ -133,7 +133,7 @@ export const reserveFilePaths = defineOperation({
 })
 
 /** Returns what a holder needs to know of a reservation. */
-export function grantedLines(granted: Reservation, nowMs: number): string {
+function grantedLines(granted: Reservation, nowMs: number): string {
   return lines(
     `Reservation id: ${granted.id}`,
     `Path pattern: ${oneLine(granted.pathPattern)}`,

@@ -1,17 +1,13 @@
-import { mkdirSync, writeFileSync } from "node:fs"
-import type { IncomingMessage } from "node:http"
+import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import {
   type ReservationsOptions,
-  readAnswer,
   reservationsCommand,
 } from "../../../src/commands/coordination/reservations.ts"
 import { type ReserveOptions, reserveCommand } from "../../../src/commands/coordination/reserve.ts"
-import { passPath, writePass } from "../../../src/hook/proven-call.ts"
 import { connectFolder } from "../../../src/operations/connect.ts"
-import { createKey, localKeyIn } from "../../../src/operations/keys.ts"
-import { greeterAt } from "../../support/greeter.ts"
+import { createKey } from "../../../src/operations/keys.ts"
 import type { World } from "../../support/world.ts"
 import {
   agentOf,
@@ -100,80 +96,5 @@ describe("reservations", () => {
     const { text } = await createKey(app, { ...request, scopes: ["project:other:coordination"] })
     expect(await listed(where, {}, { env: { SIGNALBOX_API_KEY: text } })).toEqual(["tests"])
     expect(await listed(where)).toEqual(["docs", "src", "tests"])
-  })
-})
-
-const ROW = {
-  file: "cached",
-  path_pattern: "cached",
-  agent_id: "7",
-  agent_name: "BlueLake",
-  mode: "shared",
-  expires_at: new Date(Date.now() + 60_000).toISOString(),
-  reservation_id: "3",
-  reason: null,
-}
-
-/** Puts a listener in front of a world's database that answers every request alike; returns what it is asked. */
-async function listener(where: World, status: number, body: string): Promise<IncomingMessage[]> {
-  const asked: IncomingMessage[] = []
-  await greeterAt(where.databasePath, 200, (request, response) => {
-    asked.push(request)
-    response.writeHead(status, { "content-type": "application/json" }).end(body)
-  })
-  return asked
-}
-
-describe("reservations beside a listener", () => {
-  test("shows what the listener answers, and asks it to look anew only with --refresh", async () => {
-    const where = await twoHolders()
-    const asked = await listener(where, 200, JSON.stringify({ reservations: [ROW] }))
-    expect(await listed(where)).toEqual(["cached"])
-    expect(await listed(where, { refresh: true })).toEqual(["cached"])
-    expect(asked.map(({ url }) => url)).toEqual([
-      "/api/coordination/file-reservations?repository_id=1",
-      "/api/coordination/file-reservations?repository_id=1&refresh=true",
-    ])
-    expect(asked[0]?.headers.authorization).toBe(`Bearer ${localKeyIn(where.databasePath)}`)
-  })
-
-  test("leaves out what has expired since the listener looked", async () => {
-    const where = await twoHolders()
-    const expired = { ...ROW, expires_at: new Date(Date.now() - 1).toISOString() }
-    await listener(where, 200, JSON.stringify({ reservations: [expired] }))
-    expect(await listed(where)).toEqual([])
-  })
-
-  test.each([
-    [503, "{}"],
-    [200, "no JSON"],
-    [200, '{"reservations":[{}]}'],
-    [302, "{}"],
-  ])("looks for itself when the listener answers %d %s", async (status, body) => {
-    const where = await twoHolders()
-    const asked = await listener(where, status, body)
-    expect(await listed(where)).toEqual(["docs", "src"])
-    expect(asked).toHaveLength(1)
-  })
-
-  test("looks for itself when nobody listens any more", async () => {
-    const where = await twoHolders()
-    const pass = { port: 1, token: "x", proof: "x", pid: process.pid }
-    writeFileSync(passPath(where.databasePath), writePass(pass))
-    expect(await listed(where)).toEqual(["docs", "src"])
-  })
-
-  test.each([
-    [null],
-    [{}],
-    [{ reservations: {} }],
-    [{ reservations: [null] }],
-    [{ reservations: [{ ...ROW, mode: "other" }] }],
-    [{ reservations: [{ ...ROW, expires_at: "soon" }] }],
-    [{ reservations: [{ ...ROW, reservation_id: "x" }] }],
-    [{ reservations: [{ ...ROW, agent_name: 1 }] }],
-  ])("takes no answer of another form: %j", (answer) => {
-    expect(readAnswer(answer, 1)).toBeUndefined()
-    expect(readAnswer({ reservations: [ROW] }, 1)).toHaveLength(1)
   })
 })
