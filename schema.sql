@@ -35,7 +35,7 @@ CREATE TABLE project_repositories (
 -- An identity. name_key is the lower-case name: names are unique in a project whatever their case.
 -- session is the session that speaks for the agent, live or not. An agent that only the hook has made is
 -- unclaimed until the session's own agent registers and takes it over. work_tree is the root of the work tree in
--- which it was last seen at work, where that is known.
+-- which it was last seen at work, where that is known; gone_at_ms when its session ended, null while it is there.
 CREATE TABLE agents (
   id INTEGER PRIMARY KEY,
   project_id BIGINT NOT NULL REFERENCES projects (id),
@@ -51,6 +51,7 @@ CREATE TABLE agents (
   last_active_at_ms BIGINT NOT NULL,
   created_at_ms BIGINT NOT NULL,
   work_tree TEXT,
+  gone_at_ms BIGINT,
   UNIQUE (project_id, name_key)
 );
 CREATE INDEX agents_by_session ON agents (session);
@@ -176,18 +177,38 @@ CREATE INDEX reservations_open_by_agent ON reservations (agent_id) WHERE ended_a
 CREATE INDEX reservations_open_by_expiry ON reservations (expires_at_ms) WHERE ended_at_ms IS NULL;
 CREATE INDEX reservations_by_project ON reservations (project_id) WHERE ended_at_ms IS NULL;
 
--- What happened, append-only: the source of get-latest-updates. An acknowledgment by a bcc
--- recipient is never written here.
-CREATE TABLE activity (
+-- What happened, append-only, each row written in the transaction of the change that it tells of; the source of
+-- get-latest-updates too. id grows with the order of the commits and is never given twice: the newest row is
+-- never deleted. agent_id is who did it, actor names who did when that is no agent. party_id is the agent on
+-- the other side: the recipient of a contact request, the holder of what was overridden. subject_id is the id of
+-- what the kind is about: a message, a reservation, an override, a contact request, a key, an agent. data is an
+-- object of ids, names and figures. What nobody but one may know of is never written here: nothing of bcc.
+CREATE TABLE events (
   id INTEGER PRIMARY KEY,
-  project_id BIGINT NOT NULL REFERENCES projects (id),
-  agent_id BIGINT NOT NULL REFERENCES agents (id),
-  kind TEXT NOT NULL CHECK (kind IN ('message_sent', 'message_acknowledged', 'files_reserved', 'reservation_released')),
-  message_id BIGINT REFERENCES messages (id),
-  reservation_id BIGINT REFERENCES reservations (id),
+  kind TEXT NOT NULL,
+  project_id BIGINT REFERENCES projects (id),
+  repository_id BIGINT REFERENCES repositories (id),
+  agent_id BIGINT REFERENCES agents (id),
+  actor TEXT,
+  party_id BIGINT REFERENCES agents (id),
+  subject_id BIGINT,
+  data TEXT NOT NULL,
   created_at_ms BIGINT NOT NULL
 );
-CREATE INDEX activity_by_project ON activity (project_id, id);
+-- What get-latest-updates tells of.
+CREATE INDEX events_activity ON events (project_id, id)
+  WHERE kind IN ('message.sent', 'message.acknowledged', 'reservation.granted', 'reservation.renewed', 'reservation.released');
+-- Whether the same was told a moment ago.
+CREATE INDEX events_refused ON events (agent_id, created_at_ms)
+  WHERE kind IN ('reservation.refused', 'edit.blocked');
+
+-- Up to which id what happened is no longer there, or stems from before a restore; who asks for what came after an
+-- earlier id is told so.
+CREATE TABLE event_horizon (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  told_after BIGINT NOT NULL
+);
+INSERT INTO event_horizon (id, told_after) VALUES (1, 0);
 
 -- Requests to take a path away from whoever holds it.
 CREATE TABLE overrides (

@@ -22,6 +22,11 @@ export interface Database extends Queries {
    * a body that awaits anything else is found out, rolled back and fails.
    */
   transaction<T>(lock: string, body: (tx: Queries) => Promise<T>): Promise<T>
+  /**
+   * Calls `onChange` soon after anything was committed, by whatever process: within 50 ms, and once for what was
+   * committed meanwhile. It keeps no process alive. Returns what ends it.
+   */
+  watch(onChange: () => void): () => void
   close(): Promise<void>
 }
 

@@ -11,8 +11,44 @@ export interface Migration {
 }
 
 /** The version of schema.sql. */
-export const SCHEMA_VERSION = 2
+export const SCHEMA_VERSION = 3
+
+/** The table of activity becomes the one of events; who reads on from an id has none of these yet. */
+const EVENTS = `
+  CREATE TABLE events (
+    id INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    project_id BIGINT REFERENCES projects (id),
+    repository_id BIGINT REFERENCES repositories (id),
+    agent_id BIGINT REFERENCES agents (id),
+    actor TEXT,
+    party_id BIGINT REFERENCES agents (id),
+    subject_id BIGINT,
+    data TEXT NOT NULL,
+    created_at_ms BIGINT NOT NULL
+  );
+  CREATE INDEX events_activity ON events (project_id, id)
+    WHERE kind IN ('message.sent', 'message.acknowledged', 'reservation.granted', 'reservation.renewed', 'reservation.released');
+  CREATE INDEX events_refused ON events (agent_id, created_at_ms)
+    WHERE kind IN ('reservation.refused', 'edit.blocked');
+
+  CREATE TABLE event_horizon (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    told_after BIGINT NOT NULL
+  );
+  INSERT INTO event_horizon (id, told_after) VALUES (1, 0);
+
+  INSERT INTO events (id, kind, project_id, repository_id, agent_id, subject_id, data, created_at_ms)
+  SELECT x.id,
+    CASE x.kind WHEN 'message_sent' THEN 'message.sent' WHEN 'message_acknowledged' THEN 'message.acknowledged'
+      WHEN 'files_reserved' THEN 'reservation.granted' ELSE 'reservation.released' END,
+    x.project_id, r.repository_id, x.agent_id, coalesce(x.message_id, x.reservation_id), '{}', x.created_at_ms
+  FROM activity x LEFT JOIN reservations r ON r.id = x.reservation_id;
+  UPDATE event_horizon SET told_after = (SELECT coalesce(max(id), 0) FROM events);
+  DROP TABLE activity;
+`
 
 export const MIGRATIONS: readonly Migration[] = [
   { version: 2, sql: "ALTER TABLE agents ADD COLUMN work_tree TEXT;" },
+  { version: 3, sql: `ALTER TABLE agents ADD COLUMN gone_at_ms BIGINT;${EVENTS}` },
 ]

@@ -13,6 +13,9 @@ import { addVectorFunctions } from "./vector-functions.ts"
 
 type Statement = BetterSqlite3.Statement<unknown[], Row>
 
+/** How often a watched file is asked whether others have changed it, which takes a few microseconds. */
+const WATCH_MS = 40
+
 /** The longest pause between two tries for the write lock. */
 const RETRY_PAUSE_MS_MAX = 12
 
@@ -87,6 +90,12 @@ export class SqliteDatabase implements Database {
   readonly #waitMs: number
   readonly #random: () => number
   readonly #wayOut: WayOut | undefined
+  readonly #watchers = new Set<() => void>()
+  #watch: NodeJS.Timeout | undefined
+  /** What the file's version was when it was last asked, as far as others have changed it. */
+  #seenVersion: unknown
+  /** Whether this connection has committed since; the version tells of others only. */
+  #hasWritten = false
   #hasVectors = false
   /** Settles when everything queued so far is done; null when nothing is. */
   #tail: Promise<unknown> | null = null
@@ -107,7 +116,11 @@ export class SqliteDatabase implements Database {
   }
 
   run(sql: string, args: readonly SqlValue[] = []): Promise<number> {
-    return this.#once(() => this.#statement(sql).run(args).changes)
+    return this.#once(() => {
+      const { changes } = this.#statement(sql).run(args)
+      this.#hasWritten = true
+      return changes
+    })
   }
 
   transaction<T>(_lock: string, body: (tx: Queries) => Promise<T>): Promise<T> {
@@ -123,6 +136,7 @@ export class SqliteDatabase implements Database {
         const result = await body(this.#inTransaction(state))
         requireNoTick(state)
         this.#statement("COMMIT").run()
+        this.#hasWritten = true
         return result
       } finally {
         state.ended = true
@@ -139,7 +153,37 @@ export class SqliteDatabase implements Database {
     return this.#queued(() => this.#retryWhileBusy(() => work(this.#connection)))
   }
 
+  watch(onChange: () => void): () => void {
+    const watcher = () => onChange()
+    if (this.#watchers.size === 0) {
+      this.#seenVersion = this.#connection.pragma("data_version", { simple: true })
+      this.#hasWritten = false
+      this.#watch = setInterval(() => this.#look(), WATCH_MS).unref()
+    }
+    this.#watchers.add(watcher)
+    return () => {
+      this.#watchers.delete(watcher)
+      if (this.#watchers.size === 0) clearInterval(this.#watch)
+    }
+  }
+
+  #look(): void {
+    if (!this.#connection.open) return
+    let version: unknown
+    try {
+      version = this.#connection.pragma("data_version", { simple: true })
+    } catch {
+      // Whatever keeps the file from being read is told to who reads it; those who watch look at the next change.
+      return
+    }
+    if (version === this.#seenVersion && !this.#hasWritten) return
+    this.#seenVersion = version
+    this.#hasWritten = false
+    for (const watcher of this.#watchers) watcher()
+  }
+
   close(): Promise<void> {
+    clearInterval(this.#watch)
     return this.#queued(() => {
       this.#connection.close()
     })

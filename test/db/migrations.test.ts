@@ -10,6 +10,20 @@ import { temporaryFolder } from "../support/temporary-folder.ts"
 /** What takes each version of the schema back to the one before. */
 const UNDO: Record<number, string> = {
   2: "ALTER TABLE agents DROP COLUMN work_tree;",
+  3: `
+    ALTER TABLE agents DROP COLUMN gone_at_ms;
+    DROP TABLE events;
+    DROP TABLE event_horizon;
+    CREATE TABLE activity (
+      id INTEGER PRIMARY KEY,
+      project_id BIGINT NOT NULL REFERENCES projects (id),
+      agent_id BIGINT NOT NULL REFERENCES agents (id),
+      kind TEXT NOT NULL CHECK (kind IN ('message_sent', 'message_acknowledged', 'files_reserved', 'reservation_released')),
+      message_id BIGINT REFERENCES messages (id),
+      reservation_id BIGINT REFERENCES reservations (id),
+      created_at_ms BIGINT NOT NULL
+    );
+    CREATE INDEX activity_by_project ON activity (project_id, id);`,
 }
 
 /** Returns the columns of each table of our own, in their order. */

@@ -82,6 +82,7 @@ function watched(db: Database, meet: (moment: Moment) => void): Database {
       meet("between")
       return result
     },
+    watch: (onChange) => db.watch(onChange),
     close: () => db.close(),
   }
 }

@@ -7,8 +7,8 @@ import { type Message, type Recipient, replySubject } from "../../domain/coordin
 import { oneLine } from "../../domain/foreign-text/markdown.ts"
 import { AppError, invalid } from "../../errors.ts"
 import { ownCommand } from "../../runtime/own-command.ts"
-import { recordActivity } from "../../store/coordination/activity.ts"
 import { listRecipients, markAcknowledged, markRead } from "../../store/coordination/messages.ts"
+import { recordEvent } from "../../store/events.ts"
 import { requireAgent } from "../admission.ts"
 import { agentName, body, messageId, projectId } from "../fields.ts"
 import { lines, shownTime } from "../markdown.ts"
@@ -101,8 +101,8 @@ async function record(tx: Queries, context: ActorContext, message: Message, own:
   await markRead(tx, message.id, actor.id, nowMs)
   // What everybody may see must not tell of a bcc recipient.
   if (own.kind === "bcc") return
-  const activity = { projectId: project.id, agentId: actor.id, messageId: message.id }
-  await recordActivity(tx, { ...activity, kind: "message_acknowledged" }, nowMs)
+  const event = { projectId: project.id, agentId: actor.id, subjectId: message.id, data: {} }
+  await recordEvent(tx, { ...event, kind: "message.acknowledged" }, nowMs)
 }
 
 async function respond(tx: Queries, context: ActorContext, sender: Agent, message: Message, bodyMd: string) {

@@ -11,10 +11,10 @@ import { oneLine } from "../../domain/foreign-text/markdown.ts"
 import { secondsUntil } from "../../domain/rate-limit.ts"
 import { HOUR_MS } from "../../domain/time-units.ts"
 import { AppError, assert } from "../../errors.ts"
-import { recordActivity } from "../../store/coordination/activity.ts"
 import { findContact, findContactFacts, putContact } from "../../store/coordination/contacts.ts"
 import { countSentSince } from "../../store/coordination/messages.ts"
 import { findThread, hasWrittenTo, isThreadMember } from "../../store/coordination/threads.ts"
+import { recordEvent } from "../../store/events.ts"
 import type { ProjectContext } from "../operation.ts"
 import { rateLimited } from "../rate-limits.ts"
 import { areAcquainted } from "./acquaintance.ts"
@@ -69,8 +69,17 @@ async function write(
   const { app, project, nowMs } = context
   const delivered = await writeMessage(tx, context, draft, thread)
   await app.search.putMessage(tx, { id: delivered.messageId, subject: draft.subject, body: draft.bodyMd })
-  const activity = { projectId: project.id, agentId: draft.sender.id, messageId: delivered.messageId }
-  await recordActivity(tx, { ...activity, kind: "message_sent" }, nowMs)
+  await recordEvent(
+    tx,
+    {
+      kind: "message.sent",
+      projectId: project.id,
+      agentId: draft.sender.id,
+      subjectId: delivered.messageId,
+      data: {},
+    },
+    nowMs,
+  )
   return delivered
 }
 

@@ -21,7 +21,6 @@ import { literalPath, literalPrefix } from "../../domain/glob/literal.ts"
 import { Work } from "../../domain/glob/work.ts"
 import type { Repository } from "../../domain/project.ts"
 import { assert, invalid } from "../../errors.ts"
-import { recordActivity } from "../../store/coordination/activity.ts"
 import {
   type AskedPath,
   endExpiredReservations,
@@ -33,6 +32,7 @@ import {
   listOpenPatterns,
   renewReservation,
 } from "../../store/coordination/reservations.ts"
+import { recordEvent } from "../../store/events.ts"
 import { linkRepository } from "../../store/projects.ts"
 import type { ActorContext } from "../operation.ts"
 import { ownAgentIdsOf } from "./sessions.ts"
@@ -120,9 +120,16 @@ export async function grant(
       nowMs,
     ))
   forgetCandidates(call.known, repository.id, prefixKey)
-  await recordActivity(
+  await recordEvent(
     tx,
-    { projectId: project.id, agentId: actor.id, kind: "files_reserved", reservationId: id },
+    {
+      kind: own === undefined ? "reservation.granted" : "reservation.renewed",
+      projectId: project.id,
+      repositoryId: repository.id,
+      agentId: actor.id,
+      subjectId: id,
+      data: {},
+    },
     nowMs,
   )
   const granted = await findReservation(tx, id)

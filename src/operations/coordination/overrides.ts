@@ -11,7 +11,6 @@ import { named, oneLine } from "../../domain/foreign-text/markdown.ts"
 import type { Repository } from "../../domain/project.ts"
 import { AppError, assert, invalid } from "../../errors.ts"
 import { ownCommand } from "../../runtime/own-command.ts"
-import { recordActivity } from "../../store/coordination/activity.ts"
 import { findAgentById } from "../../store/coordination/agents.ts"
 import {
   type AuditEntry,
@@ -22,12 +21,12 @@ import {
   listOverrides,
   recordAudit,
 } from "../../store/coordination/overrides.ts"
-import { endReservation } from "../../store/coordination/reservations.ts"
 import { findProjectById } from "../../store/projects.ts"
 import { requireRepository } from "../admission.ts"
 import { isoTime } from "../markdown.ts"
 import type { CallContext } from "../operation.ts"
 import { type Claimant, claimOf, findClaimConflicts } from "./claims.ts"
+import { endHeld } from "./endings.ts"
 import type { Location } from "./locations.ts"
 import { ownAgentIdsOf } from "./sessions.ts"
 import { notify } from "./writing.ts"
@@ -171,12 +170,10 @@ async function approve(
   await decidePending(tx, override.id, "approved", nowMs)
   await recordAudit(tx, override.id, { kind: "approved", actor: decidedBy, reservationId: null }, nowMs)
   for (const reservation of holders) {
-    await endReservation(tx, reservation.id, nowMs)
+    await endHeld(tx, reservation, nowMs)
     const effect = { kind: "released", actor: override.requesterName, reservationId: reservation.id } as const
     await recordAudit(tx, override.id, effect, nowMs)
-    const { projectId, agentId, id: reservationId } = reservation
-    await recordActivity(tx, { projectId, agentId, kind: "reservation_released", reservationId }, nowMs)
-    await tell(tx, context, agentId, {
+    await tell(tx, context, reservation.agentId, {
       subject: `Your reservation of ${named(reservation.pathPattern)} was overridden`,
       bodyMd: [
         `${override.requesterName} needed ${named(override.path)} in an emergency, and your reservation ${reservation.id} of ${named(reservation.pathPattern)} was released.`,

@@ -14,8 +14,7 @@ import { holderOf, isHeld, modeOf, type Reservation } from "../../domain/coordin
 import { named, oneLine } from "../../domain/foreign-text/markdown.ts"
 import type { Repository } from "../../domain/project.ts"
 import { AppError } from "../../errors.ts"
-import { recordActivity } from "../../store/coordination/activity.ts"
-import { endReservation, findReservation, listHeldByAgent } from "../../store/coordination/reservations.ts"
+import { findReservation, listHeldByAgent } from "../../store/coordination/reservations.ts"
 import { listProjectRepositoryIds } from "../../store/projects.ts"
 import { forbidden, requireAgent, requireRepository, requireReservationScope } from "../admission.ts"
 import type { App } from "../app.ts"
@@ -31,6 +30,7 @@ import {
 } from "../markdown.ts"
 import { type ActorContext, type CallContext, defineOperation, type ProjectContext } from "../operation.ts"
 import { inTransaction } from "../transaction.ts"
+import { endHeld } from "./endings.ts"
 import { grant, type Refused } from "./grants.ts"
 import { findReservations } from "./lookup.ts"
 import { resolvePattern } from "./patterns.ts"
@@ -258,12 +258,7 @@ async function release(tx: Queries, context: Pick<ActorContext, "actor" | "nowMs
       notReleased.push({ id, why: why ?? NOT_FOUND })
       continue
     }
-    await endReservation(tx, id, nowMs)
-    await recordActivity(
-      tx,
-      { projectId: actor.projectId, agentId: actor.id, kind: "reservation_released", reservationId: id },
-      nowMs,
-    )
+    await endHeld(tx, reservation, nowMs)
     released.push(reservation)
   }
   return { agent: actor, released, notReleased, nowMs }

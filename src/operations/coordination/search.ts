@@ -153,13 +153,14 @@ function describeActivity(activity: Activity): string {
   const message = `${inQuotes(activity.subject ?? "")} (message ${activity.messageId}, thread ${activity.threadKey})`
   const reservation = `${named(activity.pathPattern ?? "")} (${activity.exclusive ? "exclusive" : "shared"}, reservation ${activity.reservationId})`
   switch (activity.kind) {
-    case "message_sent":
+    case "message.sent":
       return `message sent: ${message}`
-    case "message_acknowledged":
+    case "message.acknowledged":
       return `message acknowledged: ${message}`
-    case "files_reserved":
+    case "reservation.granted":
+    case "reservation.renewed":
       return `files reserved: ${reservation}`
-    case "reservation_released":
+    case "reservation.released":
       return `reservation released: ${reservation}`
   }
 }

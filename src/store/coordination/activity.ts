@@ -1,8 +1,16 @@
-/** The append-only record of what happened in a project. */
+/** What get-latest-updates tells of the events of a project. */
 
 import type { Queries } from "../../db/database.ts"
+import type { EventKind } from "../../domain/events/kinds.ts"
 
-type ActivityKind = "message_sent" | "message_acknowledged" | "files_reserved" | "reservation_released"
+type ActivityKind = Extract<
+  EventKind,
+  | "message.sent"
+  | "message.acknowledged"
+  | "reservation.granted"
+  | "reservation.renewed"
+  | "reservation.released"
+>
 
 export interface Activity {
   id: number
@@ -17,39 +25,21 @@ export interface Activity {
   createdAtMs: number
 }
 
-const WANTED = "x.project_id = ? AND (? IS NULL OR x.created_at_ms > ?) AND (? IS NULL OR x.agent_id = ?)"
+/** The literal is the index's condition, word for word. */
+const WANTED = `
+  x.project_id = ? AND (? IS NULL OR x.created_at_ms > ?) AND (? IS NULL OR x.agent_id = ?) AND x.kind
+  IN ('message.sent', 'message.acknowledged', 'reservation.granted', 'reservation.renewed', 'reservation.released')`
 
 export const activityStatements = {
-  insert: `
-    INSERT INTO activity (project_id, agent_id, kind, message_id, reservation_id, created_at_ms)
-    VALUES (?, ?, ?, ?, ?, ?)`,
   list: `
-    SELECT x.id, x.kind, a.name AS agent_name, x.message_id, m.subject, t.key AS thread_key,
-      x.reservation_id, r.path_pattern, r.exclusive, x.created_at_ms
-    FROM activity x JOIN agents a ON a.id = x.agent_id
-      LEFT JOIN messages m ON m.id = x.message_id LEFT JOIN threads t ON t.id = m.thread_id
-      LEFT JOIN reservations r ON r.id = x.reservation_id
+    SELECT x.id, x.kind, a.name AS agent_name, m.id AS message_id, m.subject, t.key AS thread_key,
+      r.id AS reservation_id, r.path_pattern, r.exclusive, x.created_at_ms
+    FROM events x JOIN agents a ON a.id = x.agent_id
+      LEFT JOIN messages m ON m.id = x.subject_id AND x.kind LIKE 'message.%'
+      LEFT JOIN threads t ON t.id = m.thread_id
+      LEFT JOIN reservations r ON r.id = x.subject_id AND x.kind LIKE 'reservation.%'
     WHERE ${WANTED} ORDER BY x.id DESC LIMIT ?`,
-  count: `SELECT count(*) AS count FROM activity x WHERE ${WANTED}`,
-}
-
-interface NewActivity {
-  projectId: number
-  agentId: number
-  kind: ActivityKind
-  messageId?: number
-  reservationId?: number
-}
-
-export async function recordActivity(tx: Queries, activity: NewActivity, nowMs: number): Promise<void> {
-  await tx.run(activityStatements.insert, [
-    activity.projectId,
-    activity.agentId,
-    activity.kind,
-    activity.messageId ?? null,
-    activity.reservationId ?? null,
-    nowMs,
-  ])
+  count: `SELECT count(*) AS count FROM events x WHERE ${WANTED}`,
 }
 
 type ActivityRow = {

@@ -57,6 +57,7 @@ async function expectUpToDate({ app }: Index): Promise<void> {
         locks.push(lock)
         return db.transaction(lock, body)
       },
+      watch: (onChange) => db.watch(onChange),
       close: () => db.close(),
     },
   })

@@ -366,6 +366,7 @@ function whenever({ app }: Index, work: () => Promise<void>): Index {
       },
       run: (sql, args) => db.run(sql, args),
       transaction: (lock, body) => db.transaction(lock, body),
+      watch: (onChange) => db.watch(onChange),
       close: () => db.close(),
     },
   })
