@@ -13,6 +13,7 @@ import { mcpRoute } from "./http/mcp-route.ts"
 import { createMcpOverHttp } from "./mcp/http.ts"
 import type { App } from "./operations/app.ts"
 import { startDeadSessionWatch } from "./operations/coordination/dead-sessions.ts"
+import { startExpiryWatch } from "./operations/coordination/expiry.ts"
 import { startIndexingWatch } from "./operations/documentation/indexing-watch.ts"
 import { startEmbeddingWorker } from "./operations/embedding/worker.ts"
 import { OPERATIONS } from "./operations/index.ts"
@@ -39,6 +40,7 @@ export function startListener(
         workers ??= [
           startEmbeddingWorker(app),
           startDeadSessionWatch(app),
+          startExpiryWatch(app),
           startUpkeepWatch(app),
           ...(app.indexer === undefined ? [] : [startIndexingWatch(app, app.indexer)]),
         ]

@@ -30,12 +30,7 @@ import {
   updateAgent,
 } from "../../store/coordination/agents.ts"
 import { hasMail } from "../../store/coordination/messages.ts"
-import {
-  endReservation,
-  listHeldByAgent,
-  moveReservations,
-  renewReservation,
-} from "../../store/coordination/reservations.ts"
+import { listHeldByAgent, moveReservations, renewReservation } from "../../store/coordination/reservations.ts"
 import {
   findProjectByKey,
   insertProject,
@@ -56,8 +51,10 @@ import { type CallContext, defineOperation } from "../operation.ts"
 import { removeDeadProcesses } from "../processes.ts"
 import { inTransaction } from "../transaction.ts"
 import { noteTakenUp, takeBack } from "./acting.ts"
+import { endHeld } from "./endings.ts"
 import { workPlaceAround } from "./locations.ts"
 import { chooseName, requireProgramsOwn } from "./names.ts"
+import { recordReservation } from "./recording.ts"
 import { isHeldByOthers, listOwnAgents, sessionNames, sessionOf } from "./sessions.ts"
 
 /** The parameters with which an agent introduces itself, shared with macro-start-session. */
@@ -168,19 +165,17 @@ async function findHeir(
  */
 async function handOver(tx: Queries, fromId: number, to: Agent, nowMs: number): Promise<void> {
   const own = await listHeldByAgent(tx, to.id, nowMs)
-  for (const { id, repositoryId, pathPattern, exclusive, expiresAtMs } of await listHeldByAgent(
-    tx,
-    fromId,
-    nowMs,
-  )) {
+  for (const reservation of await listHeldByAgent(tx, fromId, nowMs)) {
+    const { repositoryId, pathPattern, exclusive, expiresAtMs } = reservation
     const same = own.find((one) => one.repositoryId === repositoryId && one.pathPattern === pathPattern)
     if (same === undefined) continue
-    await renewReservation(tx, same.id, {
+    const renewal = {
       exclusive: same.exclusive || exclusive,
-      reason: null,
       expiresAtMs: renewedExpiry(same.expiresAtMs, expiresAtMs),
-    })
-    await endReservation(tx, id, nowMs)
+    }
+    await renewReservation(tx, same.id, { ...renewal, reason: null })
+    await recordReservation(tx, "reservation.renewed", { ...same, ...renewal }, nowMs)
+    await endHeld(tx, reservation, nowMs)
   }
   await moveReservations(tx, fromId, to)
   await markClaimed(tx, fromId)

@@ -1,23 +1,22 @@
-/** The end of a reservation before its time: its row, what is told of it, and whoever waits for it. */
+/** The end of a reservation, before its time or at it: its row, what is told of it, and whoever waits for it. */
 
 import type { Queries } from "../../db/database.ts"
 import type { Reservation } from "../../domain/coordination/reservation.ts"
-import { endReservation } from "../../store/coordination/reservations.ts"
-import { recordEvent } from "../../store/events.ts"
+import { endExpiredReservations, endReservation } from "../../store/coordination/reservations.ts"
+import { type RecordedReservation, recordReservation } from "./recording.ts"
 
 /** Ends a held reservation; must run in a transaction. */
 export async function endHeld(tx: Queries, reservation: Reservation, nowMs: number): Promise<void> {
   await endReservation(tx, reservation.id, nowMs)
-  await recordEvent(
-    tx,
-    {
-      kind: "reservation.released",
-      projectId: reservation.projectId,
-      repositoryId: reservation.repositoryId,
-      agentId: reservation.agentId,
-      subjectId: reservation.id,
-      data: {},
-    },
-    nowMs,
-  )
+  await recordReservation(tx, "reservation.released", reservation, nowMs)
+}
+
+/**
+ * Closes the reservations that have run out and were not closed before, and returns them, those that ran out first
+ * first; must run in a transaction.
+ */
+export async function endExpired(tx: Queries, nowMs: number): Promise<RecordedReservation[]> {
+  const expired = await endExpiredReservations(tx, nowMs)
+  for (const reservation of expired) await recordReservation(tx, "reservation.expired", reservation, nowMs)
+  return expired
 }

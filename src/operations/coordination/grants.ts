@@ -23,7 +23,6 @@ import type { Repository } from "../../domain/project.ts"
 import { assert, invalid } from "../../errors.ts"
 import {
   type AskedPath,
-  endExpiredReservations,
   findReservation,
   forgetCandidates,
   insertReservation,
@@ -32,9 +31,10 @@ import {
   listOpenPatterns,
   renewReservation,
 } from "../../store/coordination/reservations.ts"
-import { recordEvent } from "../../store/events.ts"
 import { linkRepository } from "../../store/projects.ts"
 import type { ActorContext } from "../operation.ts"
+import { endExpired } from "./endings.ts"
+import { recordReservation } from "./recording.ts"
 import { ownAgentIdsOf } from "./sessions.ts"
 
 /** What an agent asks for; the pattern is as `resolvePattern` returns it. */
@@ -84,7 +84,7 @@ export async function grant(
   const { project, actor, nowMs } = context
   const { repository, pathPattern, exclusive } = request
   await linkRepository(tx, project.id, repository.id)
-  await endExpiredReservations(tx, nowMs)
+  await endExpired(tx, nowMs)
   const prefixKey = literalPrefix(pathPattern)
   const candidates = await candidatesFor(tx, request, nowMs, call.known)
   const wanted = { agentId: actor.id, pathPattern, exclusive }
@@ -120,20 +120,14 @@ export async function grant(
       nowMs,
     ))
   forgetCandidates(call.known, repository.id, prefixKey)
-  await recordEvent(
-    tx,
-    {
-      kind: own === undefined ? "reservation.granted" : "reservation.renewed",
-      projectId: project.id,
-      repositoryId: repository.id,
-      agentId: actor.id,
-      subjectId: id,
-      data: {},
-    },
-    nowMs,
-  )
   const granted = await findReservation(tx, id)
   assert(granted !== undefined, `reservation ${id} is there after it was granted`)
+  await recordReservation(
+    tx,
+    own === undefined ? "reservation.granted" : "reservation.renewed",
+    granted,
+    nowMs,
+  )
   return { granted, renewed: own !== undefined }
 }
 

@@ -17,11 +17,7 @@ import { matchesPath } from "../../domain/glob/matching.ts"
 import type { Project, Repository } from "../../domain/project.ts"
 import { AppError, assert, invalid } from "../../errors.ts"
 import { ownCommand } from "../../runtime/own-command.ts"
-import {
-  endExpiredReservations,
-  listHeldByAgent,
-  listReservationsIn,
-} from "../../store/coordination/reservations.ts"
+import { listHeldByAgent, listReservationsIn } from "../../store/coordination/reservations.ts"
 import { listProcesses } from "../../store/processes.ts"
 import { findProjectById } from "../../store/projects.ts"
 import { listRepositories } from "../../store/repositories.ts"
@@ -32,6 +28,7 @@ import { removeDeadProcesses } from "../processes.ts"
 import { inTransaction } from "../transaction.ts"
 import { type Claimant, type ClaimConflict, findClaimConflicts } from "./claims.ts"
 import { tendDeadSessions } from "./dead-sessions.ts"
+import { closeExpired } from "./expiry.ts"
 import { grant, newGrantCall } from "./grants.ts"
 import { locate } from "./locations.ts"
 import { resolvePattern } from "./patterns.ts"
@@ -289,7 +286,7 @@ export async function cleanUp(app: App, options: { withoutGrace?: boolean } = {}
   const before = await listProcesses(app.db)
   await removeDeadProcesses(app)
   const left = new Set((await listProcesses(app.db)).map(({ id }) => id))
-  const expired = await app.db.transaction("reservations", (tx) => endExpiredReservations(tx, app.now()))
+  const expired = await closeExpired(app)
   const { released } = await tendDeadSessions(app, options)
   const held: Reservation[] = []
   for (const { id } of await listRepositories(app.db))

@@ -69,8 +69,10 @@ export const reservationStatements = {
         AS died_at_ms
     FROM reservations r JOIN agents a ON a.id = r.agent_id
     WHERE r.ended_at_ms IS NULL AND r.expires_at_ms > ? AND a.session IS NOT NULL ORDER BY session`,
-  endExpired:
-    "UPDATE reservations SET ended_at_ms = expires_at_ms WHERE ended_at_ms IS NULL AND expires_at_ms <= ?",
+  firstExpired: "SELECT id FROM reservations WHERE ended_at_ms IS NULL AND expires_at_ms <= ? LIMIT 1",
+  endExpired: `
+    UPDATE reservations SET ended_at_ms = expires_at_ms WHERE ended_at_ms IS NULL AND expires_at_ms <= ?
+    RETURNING id, project_id, repository_id, agent_id, path_pattern, exclusive, reason, expires_at_ms`,
 }
 
 export async function findReservation(db: Queries, id: number): Promise<Reservation | undefined> {
@@ -342,7 +344,36 @@ export async function endReservation(tx: Queries, id: number, nowMs: number): Pr
   await tx.run(reservationStatements.end, [nowMs, id])
 }
 
-/** Closes the rows of reservations that have run out, so that the index of open ones stays small; returns how many. */
-export function endExpiredReservations(tx: Queries, nowMs: number): Promise<number> {
-  return tx.run(reservationStatements.endExpired, [nowMs])
+/** Whether any reservation has run out that is not closed yet. */
+export async function hasExpiredReservation(db: Queries, nowMs: number): Promise<boolean> {
+  return (await db.get(reservationStatements.firstExpired, [nowMs])) !== undefined
 }
+
+/**
+ * Closes the rows of reservations that have run out, so that the index of open ones stays small; returns them, those
+ * that ran out first first.
+ */
+export async function endExpiredReservations(tx: Queries, nowMs: number): Promise<ClosedReservation[]> {
+  const rows = await tx.all<ClosedRow>(reservationStatements.endExpired, [nowMs])
+  return rows
+    .sort((one, other) => one.expires_at_ms - other.expires_at_ms || one.id - other.id)
+    .map((row) => ({
+      id: row.id,
+      projectId: row.project_id,
+      repositoryId: row.repository_id,
+      agentId: row.agent_id,
+      pathPattern: row.path_pattern,
+      exclusive: row.exclusive === 1,
+      reason: row.reason,
+      expiresAtMs: row.expires_at_ms,
+    }))
+}
+
+type ClosedReservation = Omit<
+  Reservation,
+  "agentName" | "isPersons" | "diedAtMs" | "createdAtMs" | "endedAtMs"
+>
+type ClosedRow = Omit<
+  ReservationRow,
+  "agent_name" | "is_persons" | "died_at_ms" | "created_at_ms" | "ended_at_ms"
+>
