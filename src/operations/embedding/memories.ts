@@ -5,6 +5,7 @@ import type { Queries } from "../../db/database.ts"
 import { BUILTIN_SOURCE, type StoredModel } from "../../domain/embedding/embedding.ts"
 import { cosineAt, similarityOf } from "../../domain/embedding/similarity.ts"
 import { assert } from "../../errors.ts"
+import { recordEvent } from "../../store/events.ts"
 import {
   countVectors,
   findModelByState,
@@ -12,6 +13,7 @@ import {
   putEmbedding,
   removeEmbeddings,
 } from "../../store/memory/embeddings.ts"
+import { idsOfRows } from "../../store/memory/ids.ts"
 import { putWaypoint, removeWaypoints } from "../../store/memory/waypoints.ts"
 import { lastNumber } from "../../store/numbers.ts"
 import type { App } from "../app.ts"
@@ -93,14 +95,14 @@ export async function withNeighbours(
 /**
  * Stores a memory's vectors, in the transaction that stores what they were made of, and connects it with its
  * nearest. What came or changed while they were looked for counts as it is now. Nothing is stored by a model
- * that is no longer wanted.
+ * that is no longer wanted. Waypoints are told of while search uses them.
  */
 export async function storeEmbedding(
   tx: Queries,
   app: App,
   memory: { id: number; repositoryId: number },
   embedded: Embedded,
-  nowMs: number,
+  { nowMs, isActive }: { nowMs: number; isActive: boolean },
 ): Promise<void> {
   const { model, vectors, nearIds, asOf } = embedded
   const space = { repositoryId: memory.repositoryId, modelId: model.id }
@@ -113,6 +115,19 @@ export async function storeEmbedding(
   const nearest = await nearestOf(tx, app, model, vectors, [...candidates])
   for (const { id, weight } of nearest)
     await putWaypoint(tx, memory.repositoryId, model.id, [memory.id, id], weight)
+  if (isActive && nearest.length > 0) await recordWaypoints(tx, memory, nearest, nowMs)
+}
+
+async function recordWaypoints(
+  tx: Queries,
+  { id, repositoryId }: { id: number; repositoryId: number },
+  nearest: readonly { id: number; weight: number }[],
+  nowMs: number,
+): Promise<void> {
+  const uuids = await idsOfRows(tx, [id, ...nearest.map((other) => other.id)])
+  const to = nearest.map((other) => ({ memory_id: uuids.get(other.id), weight: other.weight }))
+  const data = { from: uuids.get(id), to }
+  await recordEvent(tx, { kind: "waypoint.created", repositoryId, data }, nowMs)
 }
 
 async function nearestOf(
@@ -147,7 +162,8 @@ export async function storeOrPostpone(
   nowMs: number,
 ): Promise<void> {
   const active = await activeModel(tx)
-  if (embedded?.model.id === active.id) await storeEmbedding(tx, app, memory, embedded, nowMs)
+  if (embedded?.model.id === active.id)
+    await storeEmbedding(tx, app, memory, embedded, { nowMs, isActive: true })
   else await putEmbedding(tx, memory.id, active.id, "pending", 0)
 }
 

@@ -173,9 +173,13 @@ async function storeLater(
   await app.db.transaction(`memories:${memory.repositoryId}`, async (tx) => {
     if ((await contentVersionOf(tx, memory.id)) !== memory.contentVersion) return
     const status = (await embeddingStatusOf(tx, memory.id, model.id)) ?? "pending"
-    if (status !== "pending" || (await findModelByName(tx, model.name))?.state === "retired") return
+    const state = (await findModelByName(tx, model.name))?.state
+    if (status !== "pending" || state === "retired") return
     if (embedded === undefined) await putEmbedding(tx, memory.id, model.id, "failed", 0)
-    else await storeEmbedding(tx, app, memory, embedded, app.now())
+    else {
+      const isActive = state === "active"
+      await storeEmbedding(tx, app, memory, embedded, { nowMs: app.now(), isActive })
+    }
   })
 }
 

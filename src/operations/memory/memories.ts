@@ -23,6 +23,7 @@ import { embedAtOnce, forgetEmbedding, storeOrPostpone } from "../embedding/memo
 import type { Input } from "../input.ts"
 import type { TenantContext } from "../operation.ts"
 import { inTransaction } from "../transaction.ts"
+import { recordMemoryEvent } from "./events.ts"
 import type { changeInput, clearingInput, createInput, reinforceInput } from "./inputs.ts"
 import { type CreatedMemory, type MemoryJson, memoryJson, type ReinforcedMemory } from "./results.ts"
 
@@ -35,11 +36,10 @@ export async function createMemory(
   const sector = draft.sector ?? classifySector(draft.content).sector
   const embedded = await embedAtOnce(app, repository.id, draft.content)
   const memory = await inTransaction(context, lockOf(repository.id), async (tx, { nowMs }) => {
+    const identity = { uuid: randomUUID(), repositoryId: repository.id, sector }
     const id = await putMemory(tx, app, {
-      uuid: randomUUID(),
-      repositoryId: repository.id,
+      ...identity,
       content: draft.content,
-      sector,
       salience: freshSalience(nowMs),
       accessCount: 0,
       tags: draft.tags ?? [],
@@ -49,8 +49,8 @@ export async function createMemory(
       updatedAtMs: nowMs,
       lastAccessedAtMs: null,
     })
-    const stored = { id, repositoryId: repository.id }
-    await storeOrPostpone(tx, app, stored, embedded, nowMs)
+    await recordMemoryEvent(tx, "memory.created", identity, nowMs)
+    await storeOrPostpone(tx, app, { ...identity, id }, embedded, nowMs)
     return requireById(tx, id)
   })
   return { ...memoryJson(context, memory), sector_inferred: draft.sector === undefined }
@@ -89,9 +89,10 @@ export async function lookAtMemory(context: TenantContext, uuid: string): Promis
 /** Returns a memory and counts that as an access, which is already in what is returned. */
 export function readMemory(context: TenantContext, uuid: string): Promise<MemoryJson> {
   return inTransaction(context, lockOf(context.repository.id), async (tx, { nowMs }) => {
-    const { id } = await requireMemory(tx, context, uuid)
-    await countAccess(tx, id, nowMs)
-    return memoryJson(context, await requireById(tx, id))
+    const memory = await requireMemory(tx, context, uuid)
+    await countAccess(tx, memory.id, nowMs)
+    await recordMemoryEvent(tx, "memory.accessed", memory, nowMs)
+    return memoryJson(context, await requireById(tx, memory.id))
   })
 }
 
@@ -118,6 +119,7 @@ export async function changeMemory(
     await app.memories.remove(tx, { ...memory, entry: indexEntryOf(memory) })
     await updateMemory(tx, memory, { ...changed, ...sizeOf(changed, entry) }, nowMs)
     await app.memories.put(tx, { ...memory, entry })
+    await recordMemoryEvent(tx, "memory.updated", memory, nowMs)
     if (changed.content !== memory.content) {
       await forgetEmbedding(tx, app, memory)
       await storeOrPostpone(tx, app, memory, embedded, nowMs)
@@ -137,6 +139,7 @@ export function reinforceMemory(
     const memory = await requireMemory(tx, context, uuid)
     const outcome = reinforce(memory.salience, memory.sector, app.config.halfLives, profile, nowMs)
     await putSalience(tx, memory.id, outcome.state)
+    await recordMemoryEvent(tx, "memory.reinforced", memory, nowMs)
     const [before, after] = [shownSalience(outcome.before), shownSalience(outcome.after)]
     return {
       id: memory.uuid,
@@ -150,9 +153,10 @@ export function reinforceMemory(
 
 /** Deletes a memory with its words, vectors and waypoints, for good. */
 export function deleteMemory(context: TenantContext, uuid: string): Promise<MemoryJson> {
-  return inTransaction(context, lockOf(context.repository.id), async (tx) => {
+  return inTransaction(context, lockOf(context.repository.id), async (tx, { nowMs }) => {
     const memory = await requireMemory(tx, context, uuid)
     await eraseMemory(tx, context.app, memory)
+    await recordMemoryEvent(tx, "memory.deleted", memory, nowMs)
     return memoryJson(context, memory)
   })
 }

@@ -14,6 +14,7 @@ import { findMemory, isUuidTaken, listNewer, type PageFilter } from "../../store
 import { type Embedded, embedAtOnce, loadActiveModel, storeOrPostpone } from "../embedding/memories.ts"
 import type { Input } from "../input.ts"
 import type { TenantContext } from "../operation.ts"
+import { recordMemoryEvent } from "./events.ts"
 import type { filterInput } from "./inputs.ts"
 import {
   type ByteLine,
@@ -241,6 +242,8 @@ class ImportRun {
         if (target.stored !== undefined) await eraseMemory(tx, app, target.stored)
         const memory = { ...one.record, uuid: target.uuid, repositoryId: repository.id }
         const id = await putMemory(tx, app, memory)
+        const kind = target.stored === undefined ? "memory.created" : "memory.updated"
+        await recordMemoryEvent(tx, kind, memory, nowMs)
         await storeOrPostpone(tx, app, { id, repositoryId: repository.id }, embedded, nowMs)
       }
       return settled

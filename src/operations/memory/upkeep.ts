@@ -16,6 +16,7 @@ import type { App } from "../app.ts"
 import { activeModel } from "../embedding/memories.ts"
 import type { Input } from "../input.ts"
 import type { TenantContext } from "../operation.ts"
+import { recordPruning } from "./events.ts"
 import type { pruneInput } from "./inputs.ts"
 import { eraseMemory, lockOf } from "./memories.ts"
 import type { MemoryStatistics, PrunedMemories } from "./results.ts"
@@ -42,7 +43,9 @@ async function removeFading(app: App, fading: Fading): Promise<number> {
   for (let pruned = 0; ; ) {
     const ids = await app.db.transaction(lockOf(fading.repositoryId), async (tx) => {
       const listed = await listFading(tx, fading, PRUNED_AT_ONCE)
-      for (const memory of await findMemories(tx, listed)) await eraseMemory(tx, app, memory)
+      const memories = await findMemories(tx, listed)
+      for (const memory of memories) await eraseMemory(tx, app, memory)
+      if (memories.length > 0) await recordPruning(tx, fading, memories, app.now())
       return listed
     })
     pruned += ids.length

@@ -1,8 +1,12 @@
-/** Ids of memories as people type them: their beginnings. */
+/** Ids of memories: those of some rows, and those that begin as people type them. */
 
 import type { Queries } from "../../db/database.ts"
 
+/** Ids that one statement reads. */
+const FOUND_AT_ONCE = 10
+
 export const memoryIdStatements = {
+  ofRows: `SELECT id, uuid FROM memories WHERE id IN (${Array(FOUND_AT_ONCE).fill("?").join(", ")})`,
   beginning:
     "SELECT uuid FROM memories WHERE uuid >= ? AND uuid < ? AND repository_id = ? ORDER BY uuid LIMIT ?",
 }
@@ -20,4 +24,15 @@ export async function listIdsBeginning(
   const args = [beginning, `${beginning}${AFTER_IDS}`, repositoryId, limit]
   const rows = await db.all<{ uuid: string }>(memoryIdStatements.beginning, args)
   return rows.map(({ uuid }) => uuid)
+}
+
+/** Returns the ids of the memories in some rows, by row. */
+export async function idsOfRows(db: Queries, rows: readonly number[]): Promise<Map<number, string>> {
+  const ids = new Map<number, string>()
+  for (let from = 0; from < rows.length; from += FOUND_AT_ONCE) {
+    const args = Array.from({ length: FOUND_AT_ONCE }, (_, at) => rows[from + at] ?? 0)
+    const found = await db.all<{ id: number; uuid: string }>(memoryIdStatements.ofRows, args)
+    for (const { id, uuid } of found) ids.set(id, uuid)
+  }
+  return ids
 }
