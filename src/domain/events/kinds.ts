@@ -70,6 +70,9 @@ export const EVENT_KINDS = {
 
 export type EventKind = keyof typeof EVENT_KINDS
 
+/** The actor of what nobody asked for. */
+export const OWN_ACTOR = "signalbox"
+
 /** Whether a text names a kind. */
 export function isEventKind(text: string): text is EventKind {
   return Object.hasOwn(EVENT_KINDS, text)

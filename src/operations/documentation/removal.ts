@@ -22,6 +22,7 @@ import { removeSomeBlobs, removeSomeChunks, removeSomeFiles } from "../../store/
 import { disconnectRow, findRepositoryPlace, isRepositoryInUse } from "../../store/repositories.ts"
 import type { App } from "../app.ts"
 import { clonesFolder, isOwnClone } from "./clones.ts"
+import { recordLettingGo } from "./events.ts"
 import { whileNobodyIndexes } from "./indexing-lock.ts"
 
 /** What became of a repository whose documentation was let go. */
@@ -56,8 +57,11 @@ export async function disconnectRepository(
   const isConnected = await app.db.transaction("repositories", async (tx) => {
     const isUsed = await isRepositoryInUse(tx, id)
     // What was never searched is noted too: the next search over all is not to begin it.
-    if ((await findDocumentedRepository(tx, id)) === undefined) await putLetGo(tx, id)
+    const documented = await findDocumentedRepository(tx, id)
+    if (documented === undefined) await putLetGo(tx, id)
     else await letDocumentationGo(tx, id)
+    if (documented?.isWanted === true)
+      await recordLettingGo(tx, id, await listDocumentationBranches(tx, id), app.now())
     if (!isUsed) await disconnectRow(tx, id)
     return isUsed
   })

@@ -35,6 +35,7 @@ import {
 import { putDefaultBranch } from "../../store/repositories.ts"
 import type { App } from "../app.ts"
 import { removeUnusedContents, storeContents } from "./contents.ts"
+import { recordDeletion, recordReading } from "./events.ts"
 import {
   type BranchChanges,
   type BranchRun,
@@ -154,10 +155,12 @@ async function refuseBranch(
 }
 
 /** Removes a branch with its files; what no other has is removed by the next sync. */
-export async function removeBranch(app: App, { id, repositoryId }: DocumentationBranch): Promise<void> {
+export async function removeBranch(app: App, branch: DocumentationBranch): Promise<void> {
+  const { id, repositoryId } = branch
   await app.db.transaction(`documentation:${repositoryId}`, async (tx) => {
     await removeBranchFiles(tx, id)
     await removeDocumentationBranch(tx, id)
+    await recordDeletion(tx, branch, app.now())
   })
 }
 
@@ -249,6 +252,7 @@ async function finishBranch(
     for (const [path, ms] of dated) if (!isPut.has(path)) await putChangedAt(tx, branch.id, path, ms)
     const indexedAtMs = app.now()
     await putDocumentationBranch(tx, { ...branch, commit, rules: rules.name, isComplete: true, indexedAtMs })
+    await recordReading(tx, { ...branch, commit }, changes, indexedAtMs)
   })
 }
 
