@@ -16,11 +16,13 @@ import {
   projectScope,
   SCOPE_FORMS,
 } from "../domain/api-key.ts"
+import { type EventKind, OWN_ACTOR } from "../domain/events/kinds.ts"
 import { echoed } from "../domain/foreign-text/markdown.ts"
 import { AppError, invalid } from "../errors.ts"
 import { canonicalProjectKey } from "../git/repository.ts"
 import { ownCommand } from "../runtime/own-command.ts"
 import { placeFile } from "../runtime/own-file.ts"
+import { type NewEvent, recordEvent } from "../store/events.ts"
 import {
   findKeyByHash,
   findKeyById,
@@ -29,6 +31,7 @@ import {
   listKeys,
   revokeKey,
   touchKey,
+  touchKeyFirst,
 } from "../store/keys.ts"
 import type { App } from "./app.ts"
 
@@ -45,10 +48,30 @@ export async function authenticate(app: App, way: "settings" | "file"): Promise<
 
 async function inUse(app: App, key: ApiKey): Promise<ApiKey> {
   const nowMs = app.now()
-  if (key.lastUsedAtMs === null || nowMs - key.lastUsedAtMs >= LAST_USE_STEP_MS)
-    await touchKey(app.db, key.id, nowMs)
+  if (key.lastUsedAtMs === null) await noteFirstUse(app, key, nowMs)
+  else if (nowMs - key.lastUsedAtMs >= LAST_USE_STEP_MS) await touchKey(app.db, key.id, nowMs)
   return key
 }
+
+async function noteFirstUse(app: App, key: ApiKey, nowMs: number): Promise<void> {
+  await app.db.transaction("keys", async (tx) => {
+    if (await touchKeyFirst(tx, key.id, nowMs)) await recordKeyEvent(tx, "key.used", key, nowMs)
+  })
+}
+
+/** Records what became of a key, never its text. */
+function recordKeyEvent(
+  tx: Queries,
+  kind: Extract<EventKind, `key.${string}`>,
+  { id, name, scopes }: ApiKey,
+  nowMs: number,
+  by: Pick<NewEvent, "actor"> = {},
+): Promise<void> {
+  return recordEvent(tx, { kind, subjectId: id, ...by, data: { key_id: id, name, scopes } }, nowMs)
+}
+
+/** Who makes and replaces the local key. */
+const BY_ITSELF = { actor: OWN_ACTOR }
 
 function configuredKey(app: App, text: string): Promise<ApiKey> {
   if (text === "") throw unauthenticated("SIGNALBOX_API_KEY is set but empty", setKey())
@@ -137,21 +160,22 @@ export async function localKeyText(app: App): Promise<string> {
   return app.db.transaction("keys", async (tx) => {
     const key = await storedLocalKey(app, tx)
     if (key?.text !== undefined) return key.text
-    if (key !== undefined) await revokeKey(tx, key.id, app.now())
+    if (key !== undefined && (await revokeKey(tx, key.id, app.now())))
+      await recordKeyEvent(tx, "key.revoked", key, app.now(), BY_ITSELF)
     return (await makeLocalKey(app, tx)).text
   })
 }
 
-/** Returns the local key's id, with its text when the file holds it. */
+/** Returns the local key, with its text when the file holds it. */
 async function storedLocalKey(
   app: App,
   db: Queries,
-): Promise<{ id: number; text: string | undefined } | undefined> {
+): Promise<(ApiKey & { text: string | undefined }) | undefined> {
   const key = await findLocalKey(db, app.config.environment)
   if (key === undefined) return undefined
   const text = localKeyIn(app.config.databasePath)
   const isOfKey = text !== undefined && (await findKeyByHash(db, hashOf(text)))?.id === key.id
-  return { id: key.id, text: isOfKey ? text : undefined }
+  return { ...key, text: isOfKey ? text : undefined }
 }
 
 /** Makes the local key and its file while the lock is held, so that the two are always the same key's. */
@@ -171,6 +195,7 @@ async function makeLocalKey(app: App, tx: Queries): Promise<{ key: ApiKey; text:
     },
     app.now(),
   )
+  await recordKeyEvent(tx, "key.created", key, app.now(), BY_ITSELF)
   placeFile(localKeyPath(databasePath), `${text}\n`, 0o600)
   return { key, text }
 }
@@ -212,9 +237,12 @@ export async function createKey(app: App, request: KeyRequest): Promise<{ key: A
     throw invalid("expires", "must lie in the future")
   const scopes = [...new Set(await Promise.all(request.scopes.map(canonicalScope)))]
   const text = formatApiKey(request.environment, app.randomBytes(32))
-  const key = await app.db.transaction("keys", (tx) =>
-    insertKey(tx, { ...request, scopes, ...stored(text), isLocal: false }, app.now()),
-  )
+  const key = await app.db.transaction("keys", async (tx) => {
+    const nowMs = app.now()
+    const made = await insertKey(tx, { ...request, scopes, ...stored(text), isLocal: false }, nowMs)
+    await recordKeyEvent(tx, "key.created", made, nowMs)
+    return made
+  })
   return { key, text }
 }
 
@@ -237,7 +265,7 @@ export function revokeKeyById(app: App, id: number): Promise<ApiKey> {
         hint: `Run \`${ownCommand()} keys list\` to see the ids.`,
       })
     }
-    await revokeKey(tx, id, app.now())
+    if (await revokeKey(tx, id, app.now())) await recordKeyEvent(tx, "key.revoked", key, app.now())
     return key
   })
 }

@@ -17,6 +17,7 @@ export const keyStatements = {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${COLUMNS}`,
   revoke: "UPDATE api_keys SET revoked_at_ms = ? WHERE id = ? AND revoked_at_ms IS NULL",
   touch: "UPDATE api_keys SET last_used_at_ms = ? WHERE id = ?",
+  touchFirst: "UPDATE api_keys SET last_used_at_ms = ? WHERE id = ? AND last_used_at_ms IS NULL",
 }
 
 export async function findKeyByHash(db: Queries, hash: string): Promise<ApiKey | undefined> {
@@ -72,4 +73,9 @@ export async function revokeKey(tx: Queries, id: number, nowMs: number): Promise
 
 export async function touchKey(tx: Queries, id: number, nowMs: number): Promise<void> {
   await tx.run(keyStatements.touch, [nowMs, id])
+}
+
+/** Dates the first use of a key; returns whether it was the first. */
+export async function touchKeyFirst(tx: Queries, id: number, nowMs: number): Promise<boolean> {
+  return (await tx.run(keyStatements.touchFirst, [nowMs, id])) > 0
 }
