@@ -126,7 +126,8 @@ async function use(room: Room, all: readonly Damage[]): Promise<number> {
     const terms = { knownVersion: SCHEMA_VERSION, hint: "Restore a backup." }
     await expected("backup", async () => backUp(copy, `${copy}.backup`, { ...terms, replaces: true }))
     const whole = room.databaseCopy()
-    await expected("restore", async () => restore(copy, whole, { ...terms, kept: `${whole}.kept` }))
+    const kept = { kept: `${whole}.kept`, nowMs: 0, isInUse: false }
+    await expected("restore", async () => restore(copy, whole, { ...terms, ...kept }))
     room.discard(whole)
     return 3 + (await call(room, path))
   } finally {

@@ -140,6 +140,8 @@ export async function restoreCommand(config: Config, file: string, options: Back
     kept: kept ?? keptPath(databasePath),
     knownVersion: SCHEMA_VERSION,
     hint: `Name a file that \`${ownCommand()} backup\` made.`,
+    nowMs: Date.now(),
+    isInUse: users.length > 0,
   })
   const json = {
     database: databasePath,

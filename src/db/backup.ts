@@ -20,8 +20,10 @@ import { basename, dirname, join } from "node:path"
 import BetterSqlite3 from "better-sqlite3"
 import { BACKUP_BUSY_TIMEOUT_MS } from "../config/limits.ts"
 import { AppError } from "../errors.ts"
+import { newestEventIdIn, raiseEventFloor } from "./event-floor.ts"
 import { faultOf, requireMoreThanByte, type WayOut } from "./faults.ts"
-import { requireUsable } from "./migrate.ts"
+import { requireUsable, upgradeCopy } from "./migrate.ts"
+import { MIGRATIONS } from "./migrations.ts"
 
 /** What SQLite keeps beside a database: its log, and the index of the log. */
 const SIDE_FILES = ["-wal", "-shm"] as const
@@ -54,26 +56,63 @@ export function backUp(
 }
 
 /**
- * Puts the copy in `source` in the place of the database at `path`, in one step; what was there is kept at
- * `kept`. Nothing is changed when `source` fails its check, and `hint` says what to do then. Processes that have the old file open go on
- * with that one, so there should be none.
+ * Puts a checked copy of `source` in the place of the database at `path`, brought to this version's schema, and keeps
+ * what was there at `kept`. Events go on under ids above all that either has given; while others still write to what
+ * is replaced, which nobody can tell, far above. Fails as `backUp` does and changes nothing then.
  */
 export function restore(
   source: string,
   path: string,
-  terms: { kept: string; knownVersion: number; hint: string },
+  terms: { kept: string; knownVersion: number; hint: string; nowMs: number; isInUse: boolean },
 ): CheckedCopy {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   // A link to the database stays one.
   const place = existsSync(path) ? realpathSync(path) : path
   return withPart(place, (part) => {
     const copy = copyChecked(source, part, terms)
-    if (existsSync(place)) keep(place, terms.kept)
+    writeInto(part, source, terms, (connection) => upgradeCopy(connection, MIGRATIONS))
+    const isKeptWhole = existsSync(place) && keep(place, terms.kept)
+    const given = isKeptWhole && !terms.isInUse ? newestGiven(terms.kept) : undefined
+    writeInto(part, source, terms, (connection) => raiseEventFloor(connection, { given, ...terms }))
     // A log of the old file beside the new one would be taken for the new one's.
     for (const side of SIDE_FILES) rmSync(`${place}${side}`, { force: true })
     renameSync(part, place)
     return copy
   })
+}
+
+/** Changes a copy before it is put anywhere. */
+function writeInto(
+  part: string,
+  source: string,
+  { hint }: { hint: string },
+  work: (connection: BetterSqlite3.Database) => void,
+): void {
+  const connection = open(part, { readonly: false })
+  try {
+    connection.pragma("secure_delete = ON")
+    work(connection)
+  } catch (error) {
+    const why = `${source} cannot be brought to this version: ${(error as Error).message}`
+    throw faultOf(error, part) ?? new AppError("unavailable", why, { hint, cause: error })
+  } finally {
+    connection.close()
+  }
+  flush(part)
+}
+
+/** Returns the highest id that a kept database has given to events; undefined where it cannot be told. */
+function newestGiven(kept: string): number | undefined {
+  try {
+    const connection = open(kept, { readonly: true })
+    try {
+      return newestEventIdIn(connection)
+    } finally {
+      connection.close()
+    }
+  } catch {
+    return undefined
+  }
 }
 
 /** Returns the schema version of the database at `path` without changing it, or what is wrong with the file. */
@@ -137,18 +176,21 @@ function open(path: string, { readonly }: { readonly: boolean }): BetterSqlite3.
   }
 }
 
-/** Keeps the database at `path` as one file, or, when SQLite cannot read it, its files as they are; all or nothing. */
-function keep(path: string, kept: string): void {
+/**
+ * Keeps the database at `path` as one file, or, when SQLite cannot read it, its files as they are; all or nothing.
+ * Returns whether it could be read.
+ */
+function keep(path: string, kept: string): boolean {
   createEmpty(kept)
   try {
-    copyAsItIs(path, kept)
+    return copyAsItIs(path, kept)
   } catch (error) {
     for (const part of ["", "-wal"]) rmSync(`${kept}${part}`, { force: true })
     throw error
   }
 }
 
-function copyAsItIs(path: string, kept: string): void {
+function copyAsItIs(path: string, kept: string): boolean {
   try {
     // The connection that closes last puts the log into the file.
     const connection = open(path, { readonly: false })
@@ -157,10 +199,12 @@ function copyAsItIs(path: string, kept: string): void {
     } finally {
       connection.close()
     }
+    return true
   } catch {
     // A database that SQLite cannot read is what a backup is restored for.
     for (const part of ["", "-wal"])
       if (existsSync(`${path}${part}`)) copyFileSync(`${path}${part}`, `${kept}${part}`)
+    return false
   }
 }
 

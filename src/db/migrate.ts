@@ -56,9 +56,24 @@ function migrate(connection: BetterSqlite3.Database, path: string, from: number,
   } finally {
     copier.close()
   }
-  for (const migration of schema.migrations) {
-    if (migration.version > from) connection.exec(migration.sql)
-  }
+  applySteps(connection, from, schema.migrations)
+}
+
+function applySteps(connection: BetterSqlite3.Database, from: number, steps: readonly Migration[]): void {
+  for (const { version, sql } of steps) if (version > from) connection.exec(sql)
+}
+
+/**
+ * Brings a file that is nobody's yet to the last of some steps, all or nothing; a copy for the way back is the
+ * caller's to have. Fails with what SQLite says when its tables are not those of its version.
+ */
+export function upgradeCopy(connection: BetterSqlite3.Database, steps: readonly Migration[]): void {
+  const from = connection.pragma("user_version", { simple: true }) as number
+  const to = Math.max(from, ...steps.map(({ version }) => version))
+  connection.transaction(() => {
+    applySteps(connection, from, steps)
+    connection.pragma(`user_version = ${to}`)
+  })()
 }
 
 /** Fails with `unavailable` when a file belongs to another program, or to a version of ours that knows more. */

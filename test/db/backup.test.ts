@@ -36,7 +36,7 @@ test("a restore never takes the place of what an earlier one kept, and then chan
   await db.run("INSERT INTO rate_buckets VALUES ('a', 'b', 1, 1)")
   await db.close()
   writeFileSync(kept, "the first state")
-  expect(() => restore(source, path, { ...TERMS, kept })).toThrow("EEXIST")
+  expect(() => restore(source, path, { ...TERMS, kept, nowMs: 0, isInUse: false })).toThrow("EEXIST")
   expect(readFileSync(kept, "utf8")).toBe("the first state")
   expect(readdirSync(folder).sort()).toEqual(["copy.db", "kept.db", "signalbox.db"])
   const again = await openDatabase(path)
