@@ -210,6 +210,28 @@ CREATE TABLE event_horizon (
 );
 INSERT INTO event_horizon (id, told_after) VALUES (1, 0);
 
+-- Where events are sent to, by whatever process listens, in their order. url and secret are kept as they are: who may
+-- read this file may read them. kinds is a list of names and beginnings of kinds, as JSON, empty for all. cursor_id is
+-- the event up to which all is done. failures counts tries in a row; pause_reason is null where a person paused it.
+CREATE TABLE webhooks (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  url TEXT NOT NULL,
+  secret TEXT NOT NULL,
+  kinds TEXT NOT NULL,
+  format TEXT NOT NULL CHECK (format IN ('json', 'slack', 'discord', 'ntfy')),
+  includes_content INTEGER NOT NULL CHECK (includes_content IN (0, 1)),
+  allows_private INTEGER NOT NULL CHECK (allows_private IN (0, 1)),
+  cursor_id BIGINT NOT NULL,
+  is_paused INTEGER NOT NULL CHECK (is_paused IN (0, 1)),
+  pause_reason TEXT,
+  failures INTEGER NOT NULL,
+  next_attempt_at_ms BIGINT NOT NULL,
+  last_error TEXT,
+  last_delivered_at_ms BIGINT,
+  created_at_ms BIGINT NOT NULL
+);
+
 -- Requests to take a path away from whoever holds it.
 CREATE TABLE overrides (
   id INTEGER PRIMARY KEY,

@@ -18,6 +18,7 @@ import { startIndexingWatch } from "./operations/documentation/indexing-watch.ts
 import { startEmbeddingWorker } from "./operations/embedding/worker.ts"
 import { OPERATIONS } from "./operations/index.ts"
 import { startUpkeepWatch } from "./operations/upkeep.ts"
+import { startWebhookDelivery } from "./operations/webhooks/delivery.ts"
 import { RESOURCES } from "./resources/index.ts"
 import { packageVersion } from "./runtime/package-root.ts"
 
@@ -31,24 +32,30 @@ export function startListener(
 ): { close(): Promise<void> } {
   const served = servedHttp(app)
   let workers: { close(): Promise<void> }[] | undefined
+  let delivery: { close(): Promise<void> } | undefined
   const listener = listen({
     app,
     makeHttp: served.makeHttp,
     onState(state) {
       // Of all processes on a database one is enough for the background work, and the listener is one.
-      if (state.is === "listening")
+      if (state.is === "listening") {
+        delivery ??= startWebhookDelivery(app)
         workers ??= [
+          delivery,
           startEmbeddingWorker(app),
           startDeadSessionWatch(app),
           startExpiryWatch(app),
           startUpkeepWatch(app),
           ...(app.indexer === undefined ? [] : [startIndexingWatch(app, app.indexer)]),
         ]
+      }
       onState?.(state)
     },
   })
   return {
     async close() {
+      // First of all: the next listener delivers too.
+      await delivery?.close()
       await listener.close()
       for (const worker of workers ?? []) await worker.close()
       await served.close()

@@ -72,12 +72,13 @@ test("all of src is read, and its imports are found", () => {
 describe("who may import whom", () => {
   /** What the files of a place may import of src; nothing else. */
   const ONLY: [place: string, allowed: string[]][] = [
-    ["domain", ["domain", "config/limits.ts"]],
+    ["domain", ["domain", "config/limits.ts", "config/webhook-limits.ts"]],
     ["store", ["store", "domain", "db/database.ts"]],
     // The law of salience in SQL is needed by both.
     ["search", ["search", "domain", "db/database.ts", "store/memory/salience.ts"]],
     ["db", ["db", "errors.ts", "config/limits.ts"]],
     ["config/limits.ts", []],
+    ["config/webhook-limits.ts", []],
     ["errors.ts", []],
   ]
   test.each(ONLY)("src/%s imports of src only %j", (place, allowed) => {
@@ -246,6 +247,7 @@ describe("every package has one home", () => {
     "markdown-it": ["indexing", "domain/summary"],
     "smol-toml": ["install"],
     "sqlite-vec": ["db"],
+    standardwebhooks: ["operations/webhooks/signing.ts"],
     stemmer: ["domain/text"],
     zod: ["operations", "resources", "mcp", "http"],
   }

@@ -48,7 +48,29 @@ const EVENTS = `
   DROP TABLE activity;
 `
 
+/** Where events are sent to. */
+const WEBHOOKS = `
+  CREATE TABLE webhooks (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    url TEXT NOT NULL,
+    secret TEXT NOT NULL,
+    kinds TEXT NOT NULL,
+    format TEXT NOT NULL CHECK (format IN ('json', 'slack', 'discord', 'ntfy')),
+    includes_content INTEGER NOT NULL CHECK (includes_content IN (0, 1)),
+    allows_private INTEGER NOT NULL CHECK (allows_private IN (0, 1)),
+    cursor_id BIGINT NOT NULL,
+    is_paused INTEGER NOT NULL CHECK (is_paused IN (0, 1)),
+    pause_reason TEXT,
+    failures INTEGER NOT NULL,
+    next_attempt_at_ms BIGINT NOT NULL,
+    last_error TEXT,
+    last_delivered_at_ms BIGINT,
+    created_at_ms BIGINT NOT NULL
+  );
+`
+
 export const MIGRATIONS: readonly Migration[] = [
   { version: 2, sql: "ALTER TABLE agents ADD COLUMN work_tree TEXT;" },
-  { version: 3, sql: `ALTER TABLE agents ADD COLUMN gone_at_ms BIGINT;${EVENTS}` },
+  { version: 3, sql: `ALTER TABLE agents ADD COLUMN gone_at_ms BIGINT;${EVENTS}${WEBHOOKS}` },
 ]

@@ -14,6 +14,7 @@ const UNDO: Record<number, string> = {
     ALTER TABLE agents DROP COLUMN gone_at_ms;
     DROP TABLE events;
     DROP TABLE event_horizon;
+    DROP TABLE webhooks;
     CREATE TABLE activity (
       id INTEGER PRIMARY KEY,
       project_id BIGINT NOT NULL REFERENCES projects (id),
