@@ -16,6 +16,7 @@ import { type Resource, readResource, uriTemplateOf } from "../resources/resourc
 import type { Log } from "../runtime/log.ts"
 import { isStatic, resourceDefinition, resourceTemplateDefinition, toolDefinition } from "./definitions.ts"
 import { type Defaults, promptDefinitions, promptMessages } from "./prompts.ts"
+import type { Subscriptions } from "./subscriptions.ts"
 
 export interface ServerParts {
   operations: readonly Operation[]
@@ -27,6 +28,8 @@ export interface ServerParts {
   log: Log
   /** Returns the app with the caller at the other end; opens it on the first request that needs it. */
   call(): Promise<Call>
+  /** Where the session of this connection keeps what it follows; undefined where there is none. */
+  subscriptions?: Pick<Subscriptions, "add" | "remove"> | undefined
 }
 
 /** Makes a server that is not yet connected; making one touches nothing outside. */
@@ -35,7 +38,7 @@ export function createServer(parts: ServerParts): Server {
   const server = new Server(
     { name: "signalbox", title: "signalbox", version: parts.version },
     {
-      capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
+      capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {} },
       instructions: parts.instructions,
     },
   )
@@ -60,20 +63,7 @@ export function createServer(parts: ServerParts): Server {
     }
   })
 
-  server.setRequestHandler("resources/list", () => ({
-    resources: resources.filter(isStatic).map(resourceDefinition),
-  }))
-  server.setRequestHandler("resources/templates/list", () => ({
-    resourceTemplates: resources.filter((resource) => !isStatic(resource)).map(resourceTemplateDefinition),
-  }))
-  server.setRequestHandler("resources/read", async ({ params: { uri } }) => {
-    try {
-      const content = await readResource(await parts.call(), resources, uri)
-      return { contents: [{ uri, mimeType: "application/json", text: JSON.stringify(content) }] }
-    } catch (error) {
-      throw protocolError(error, uri, `Failed to read resource: ${reasonOf(error, log, uri)}`)
-    }
-  })
+  serveResources(server, parts)
   server.setRequestHandler("prompts/list", () => ({ prompts: promptDefinitions() }))
   server.setRequestHandler("prompts/get", ({ params }) =>
     promptMessages(params.name, params.arguments ?? {}, parts.defaults ?? NO_DEFAULTS),
@@ -92,6 +82,50 @@ export function createServer(parts: ServerParts): Server {
     }
   })
   return server
+}
+
+function serveResources(server: Server, { resources, subscriptions, log, call }: ServerParts): void {
+  server.setRequestHandler("resources/list", () => ({
+    resources: resources.filter(isStatic).map(resourceDefinition),
+  }))
+  server.setRequestHandler("resources/templates/list", () => ({
+    resourceTemplates: resources.filter((resource) => !isStatic(resource)).map(resourceTemplateDefinition),
+  }))
+  server.setRequestHandler("resources/read", async ({ params: { uri } }) => {
+    try {
+      const { content } = await readResource(await call(), resources, uri)
+      return { contents: [{ uri, mimeType: "application/json", text: JSON.stringify(content) }] }
+    } catch (error) {
+      throw protocolError(error, uri, `Failed to read resource: ${reasonOf(error, log, uri)}`)
+    }
+  })
+  server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {
+    try {
+      if (subscriptions === undefined) throw noSession()
+      await subscriptions.add(SESSION, [uri])
+      return {}
+    } catch (error) {
+      throw subscriptionError(error, uri, log)
+    }
+  })
+  server.setRequestHandler("resources/unsubscribe", async ({ params: { uri } }) => {
+    await subscriptions?.remove(SESSION, uri)
+    return {}
+  })
+}
+
+/** What asks for subscriptions in the older form, in which all are the session's. */
+const SESSION = "session"
+
+function noSession(): AppError {
+  return new AppError("invalid", "only a session can follow resources, and this request is of none", {
+    hint: "Send the header Mcp-Session-Id that the answer to initialize carried.",
+  })
+}
+
+/** Turns what kept a session from following a resource into what the protocol answers: the refusals of a read. */
+export function subscriptionError(error: unknown, uri: string, log: Log): ProtocolError {
+  return protocolError(error, uri, `Failed to subscribe to resource: ${reasonOf(error, log, uri)}`)
 }
 
 const NO_DEFAULTS: Defaults = { project: undefined, program: undefined, model: undefined }

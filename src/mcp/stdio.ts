@@ -5,7 +5,8 @@
 
 import { Console } from "node:console"
 import { PassThrough } from "node:stream"
-import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio"
+import type { Server } from "@modelcontextprotocol/server"
+import { serveStdio } from "@modelcontextprotocol/server/stdio"
 import type { Config } from "../config/config.ts"
 import { serverInstructions } from "../config/instructions.ts"
 import { DRAIN_MS_MAX } from "../config/limits.ts"
@@ -14,9 +15,12 @@ import type { Call } from "../operations/caller.ts"
 import { OPERATIONS } from "../operations/index.ts"
 import { type Selection, selectOperations } from "../operations/selection.ts"
 import { RESOURCES } from "../resources/index.ts"
+import { ResourceWatch } from "../resources/watch.ts"
 import { createLog } from "../runtime/log.ts"
 import { packageVersion } from "../runtime/package-root.ts"
 import { createServer } from "./server.ts"
+import { StdioTransport } from "./stdio-transport.ts"
+import { Subscriptions } from "./subscriptions.ts"
 
 const PARENT_CHECK_MS = 1_000
 
@@ -52,6 +56,9 @@ export async function runStdioServer(
     companion?.catch((error: unknown) => log.warn("the listener cannot be started", { error }))
     return opened
   }
+  let server: Server | undefined
+  // A client that is gone hears nothing, and its end is noticed elsewhere.
+  const subscriptions = following(call, (uri) => void server?.sendResourceUpdated({ uri }).catch(() => {}))
   const operations = selectOperations(OPERATIONS, selection)
   const parts = {
     operations,
@@ -61,12 +68,13 @@ export async function runStdioServer(
     version,
     log,
     call,
+    subscriptions,
   }
 
   // The transport aborts what it is answering as soon as its input ends, but `echo request | signalbox`
   // deserves its answer. So the end is passed on only when all that was accepted is answered.
   const input = new PassThrough()
-  const transport = new CountingTransport(input, process.stdout)
+  const transport = new StdioTransport(input, process.stdout, subscriptions, log)
   process.stdin.pipe(input, { end: false })
   log.info("signalbox serves MCP on stdio", {
     version,
@@ -74,7 +82,7 @@ export async function runStdioServer(
     database: config.databasePath,
     tools: operations.length,
   })
-  const handle = serveStdio(() => createServer(parts), {
+  const handle = serveStdio(() => (server = createServer(parts)), {
     transport,
     // A schema's own account of a malformed message is a page long and says no more than this.
     onerror: ({ name, message }) =>
@@ -87,6 +95,7 @@ export async function runStdioServer(
   setTimeout(() => process.exit(), 2 * DRAIN_MS_MAX).unref()
   if (reason === "stdin ended") await transport.drained(DRAIN_MS_MAX)
   await handle.close()
+  await subscriptions.close()
   // An open stdin would keep the process alive, deaf, after a signal or when the parent died.
   process.stdin.destroy()
   await companion
@@ -95,6 +104,16 @@ export async function runStdioServer(
   await opening
     ?.then((opened) => opened.app.close())
     .catch((error: unknown) => log.warn("closing failed", { error }))
+}
+
+/** Returns what the client follows, which opens the app with the first resource. */
+function following(call: () => Promise<Call>, tell: (uri: string) => void): Subscriptions {
+  let watch: ResourceWatch | undefined
+  return new Subscriptions(async (uri) => {
+    const opened = await call()
+    watch ??= new ResourceWatch(opened.app, RESOURCES)
+    return watch.follow(opened, uri, { onUpdate: () => tell(uri) })
+  })
 }
 
 /** Resolves when there is no client left to serve. */
@@ -108,41 +127,4 @@ function endOfClient(): Promise<string> {
     // A client that is killed may leave the pipe open in a child of its own.
     setInterval(() => process.ppid !== parent && resolve("parent died"), PARENT_CHECK_MS).unref()
   })
-}
-
-/** A stdio transport that knows how many requests it has not answered yet. */
-class CountingTransport extends StdioServerTransport {
-  readonly #unanswered = new Set<string | number>()
-  #whenDrained: (() => void) | undefined
-
-  override async start(): Promise<void> {
-    const receive = this.onmessage
-    this.onmessage = (message) => {
-      if ("method" in message && "id" in message) this.#unanswered.add(message.id)
-      receive?.(message)
-    }
-    await super.start()
-  }
-
-  override async send(message: Parameters<StdioServerTransport["send"]>[0]): Promise<void> {
-    await super.send(message)
-    if ("id" in message && message.id !== undefined && !("method" in message)) {
-      this.#unanswered.delete(message.id)
-      if (this.#unanswered.size === 0) this.#whenDrained?.()
-    }
-  }
-
-  /** Resolves when every accepted request is answered, or after `waitMs`. */
-  async drained(waitMs: number): Promise<void> {
-    // What arrived together with the end has still to pass through the pipe.
-    await new Promise((resolve) => setImmediate(resolve))
-    if (this.#unanswered.size === 0) return
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, waitMs)
-      this.#whenDrained = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-  }
 }

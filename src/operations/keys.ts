@@ -122,6 +122,15 @@ async function keyOfText(
   return key
 }
 
+/** Returns a key that was checked before, as it is now; fails with `unauthenticated` when it counts no more. */
+export async function requireValidKey(app: App, id: number): Promise<ApiKey> {
+  const key = await findKeyById(app.db, id)
+  const refusal =
+    key === undefined ? "the key is unknown here" : keyRefusal(key, app.config.environment, app.now())
+  if (key === undefined || refusal !== null) throw unauthenticated(refusal ?? "", SEND_KEY)
+  return key
+}
+
 /** Returns the token of an `Authorization: Bearer` header, if it is one. */
 export function bearerOf(authorization: string | null): string | undefined {
   return /^Bearer +([^\s]+) *$/i.exec(authorization ?? "")?.[1]

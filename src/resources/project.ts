@@ -34,6 +34,10 @@ export const fileReservations = defineResource({
       reservations: reservations.map((reservation) => reservationJson(reservation, nowMs)),
     }
   },
+  compared: ({ reservations, ...rest }) => [
+    rest,
+    reservations.map(({ time_remaining: _, ...shown }) => shown),
+  ],
 })
 
 export const agents = defineResource({
@@ -52,6 +56,11 @@ export const agents = defineResource({
       agents: (active_only ? active : all).slice(0, LISTING_ROWS_MAX).map((agent) => agentJson(agent, nowMs)),
     }
   },
+  // Every call of an agent moves it to the top.
+  compared: ({ agents: listed, ...rest }) => [
+    rest,
+    listed.map(({ last_active_at: _, ...shown }) => shown).sort((one, other) => one.id - other.id),
+  ],
 })
 
 export const contacts = defineResource({

@@ -7,10 +7,11 @@ import * as z from "zod"
 import type { Agent } from "../domain/coordination/agent.ts"
 import { echoed, named } from "../domain/foreign-text/markdown.ts"
 import { AppError } from "../errors.ts"
-import { ASKS, admit, admitActor, admitToProject } from "../operations/admission.ts"
+import { ASKS, type Ask, admit, admitActor, admitToProject } from "../operations/admission.ts"
 import { touchActor } from "../operations/call.ts"
 import type { Call } from "../operations/caller.ts"
 import { describeIssue, withoutEmpty } from "../operations/input.ts"
+import { requireValidKey } from "../operations/keys.ts"
 import type { ActorContext, CallContext, ProjectContext } from "../operations/operation.ts"
 
 const SCHEME = "signalbox://"
@@ -26,6 +27,8 @@ export interface Resource {
   /** The parameter that names the agent who looks, if one does. */
   actor: string | undefined
   read(context: CallContext, parameters: Record<string, unknown>): Promise<object>
+  /** What of its content is compared to tell a change: all that does not run on by itself; everything unless given. */
+  compared: (content: object) => unknown
 }
 
 type ContextOf<Shape extends z.ZodRawShape, Actor> = Actor extends keyof Shape
@@ -36,20 +39,26 @@ type ContextOf<Shape extends z.ZodRawShape, Actor> = Actor extends keyof Shape
     ? ProjectContext
     : CallContext
 
-interface Definition<Shape extends z.ZodRawShape, Actor extends (keyof Shape & string) | undefined>
-  extends Omit<Resource, "parameters" | "actor" | "read"> {
+interface Definition<
+  Shape extends z.ZodRawShape,
+  Actor extends (keyof Shape & string) | undefined,
+  Content extends object,
+> extends Omit<Resource, "parameters" | "actor" | "read" | "compared"> {
   parameters: z.ZodObject<Shape>
   actor?: Actor
   /** Gets a project exactly when there is a parameter `project_key`, and the agent who looks where one is named. */
-  read(context: ContextOf<Shape, Actor>, parameters: z.output<z.ZodObject<Shape>>): Promise<object>
+  read(context: ContextOf<Shape, Actor>, parameters: z.output<z.ZodObject<Shape>>): Promise<Content>
+  compared?(content: Content): unknown
 }
 
 /** Makes a resource; `read` gets checked parameters, the project that they name, and the agent who looks. */
 export function defineResource<
   Shape extends z.ZodRawShape,
+  Content extends object,
   const Actor extends (keyof Shape & string) | undefined = undefined,
->(definition: Definition<Shape, Actor>): Resource {
-  return { ...definition, actor: definition.actor } as unknown as Resource
+>(definition: Definition<Shape, Actor, Content>): Resource {
+  const compared = definition.compared ?? ((content: Content) => content)
+  return { ...definition, actor: definition.actor, compared } as unknown as Resource
 }
 
 /** Returns the names of a resource's path placeholders. */
@@ -69,9 +78,49 @@ export function uriTemplateOf(resource: Resource): string {
   return `${SCHEME}${resource.path}${query.length === 0 ? "" : `{?${query.join(",")}}`}`
 }
 
+/** What a resource showed, and what of that is compared to tell a change. */
+export interface Reading {
+  content: object
+  compared: unknown
+}
+
 /** Reads the resource that a URI names; fails with an AppError for everything that a caller can cause. */
-export async function readResource(call: Call, catalogue: readonly Resource[], uri: string): Promise<object> {
-  const context = await admit(call, ASKS.resourceRead)
+export async function readResource(
+  call: Call,
+  catalogue: readonly Resource[],
+  uri: string,
+): Promise<Reading> {
+  const { resource, context, parameters } = await admitReading(call, ASKS.resourceRead, catalogue, uri)
+  await touchActor(context)
+  return readingOf(resource, await resource.read(context, parameters))
+}
+
+/**
+ * Reads like `readResource`, with the same refusals, for who follows a resource: that is no call, counts as none and
+ * keeps nobody active.
+ */
+export async function lookAtResource(
+  call: Call,
+  catalogue: readonly Resource[],
+  uri: string,
+): Promise<Reading> {
+  const ask = { ...ASKS.resourceRead, counts: [] }
+  const { resource, context, parameters } = await admitReading(await checkedAgain(call), ask, catalogue, uri)
+  return readingOf(resource, await resource.read(context, parameters))
+}
+
+function readingOf(resource: Resource, content: object): Reading {
+  return { content, compared: resource.compared(content) }
+}
+
+/** A key that was checked when the call began may have been revoked since. */
+async function checkedAgain({ app, caller }: Call): Promise<Call> {
+  if (typeof caller.key === "string") return { app, caller }
+  return { app, caller: { ...caller, key: await requireValidKey(app, caller.key.id) } }
+}
+
+async function admitReading(call: Call, ask: Ask, catalogue: readonly Resource[], uri: string) {
+  const context: CallContext & Partial<ActorContext> = await admit(call, ask)
   const { resource, given } = matchUri(catalogue, uri)
   const parsed = resource.parameters.safeParse(withoutEmpty(resource.parameters, given))
   if (!parsed.success) {
@@ -80,14 +129,12 @@ export async function readResource(call: Call, catalogue: readonly Resource[], u
     throw new AppError("invalid", rules.join("; "), { hint: `The form is ${uriTemplateOf(resource)}.` })
   }
   const parameters: Record<string, unknown> = parsed.data
-  if (typeof parameters.project_key !== "string") return resource.read(context, parameters)
+  if (typeof parameters.project_key !== "string") return { resource, context, parameters }
   const inProject = await admitToProject(context, { key: parameters.project_key })
   const { actor } = resource
   const named = actor === undefined ? undefined : parameters[actor]
-  if (actor === undefined || typeof named !== "string") return resource.read(inProject, parameters)
-  const admitted = await admitActor(inProject, actor, named)
-  await touchActor(admitted)
-  return resource.read(admitted, parameters)
+  if (actor === undefined || typeof named !== "string") return { resource, context: inProject, parameters }
+  return { resource, context: await admitActor(inProject, actor, named), parameters }
 }
 
 function matchUri(

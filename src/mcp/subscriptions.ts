@@ -1,0 +1,72 @@
+/** Which resources one session follows, whatever the form of the protocol in which it asked for them. */
+
+import { SUBSCRIPTIONS_MAX } from "../config/subscription-limits.ts"
+import { AppError } from "../errors.ts"
+
+/** Follows a resource; returns what ends that. */
+type Follow = (uri: string) => Promise<() => void>
+
+interface Followed {
+  /** The requests that asked for it. */
+  owners: Set<unknown>
+  end(): void
+}
+
+export class Subscriptions {
+  readonly #follow: Follow
+  readonly #followed = new Map<string, Followed>()
+  /** One after the other, so that a request to end what another one begins comes after it. */
+  #tail: Promise<unknown> = Promise.resolve()
+
+  constructor(follow: Follow) {
+    this.#follow = follow
+  }
+
+  /** Follows all of some resources for an owner, or none: fails like a read, or beyond `SUBSCRIPTIONS_MAX`. */
+  add(owner: unknown, uris: readonly string[]): Promise<void> {
+    return this.#queued(async () => {
+      const fresh = [...new Set(uris)].filter((uri) => !this.#followed.has(uri))
+      if (this.#followed.size + fresh.length > SUBSCRIPTIONS_MAX) throw tooMany()
+      const begun: [string, Followed][] = []
+      try {
+        for (const uri of fresh) begun.push([uri, { owners: new Set(), end: await this.#follow(uri) }])
+      } catch (error) {
+        for (const [, { end }] of begun) end()
+        throw error
+      }
+      for (const [uri, followed] of begun) this.#followed.set(uri, followed)
+      for (const uri of uris) this.#followed.get(uri)?.owners.add(owner)
+    })
+  }
+
+  /** Ends what an owner follows, all of it or one resource; what nobody follows any more is let go. */
+  remove(owner: unknown, only?: string): Promise<void> {
+    return this.#queued(async () => {
+      for (const [uri, { owners, end }] of this.#followed) {
+        if ((only !== undefined && uri !== only) || !owners.delete(owner) || owners.size > 0) continue
+        this.#followed.delete(uri)
+        end()
+      }
+    })
+  }
+
+  /** Ends everything. */
+  close(): Promise<void> {
+    return this.#queued(async () => {
+      for (const { end } of this.#followed.values()) end()
+      this.#followed.clear()
+    })
+  }
+
+  #queued(work: () => Promise<void>): Promise<void> {
+    const done = this.#tail.then(work)
+    this.#tail = done.catch(() => {})
+    return done
+  }
+}
+
+function tooMany(): AppError {
+  return new AppError("invalid", `a session follows at most ${SUBSCRIPTIONS_MAX} resources`, {
+    hint: "Unsubscribe from some of them first.",
+  })
+}

@@ -1,0 +1,124 @@
+/**
+ * Tells those who follow a resource that it shows something else. What is shown is read again after commits and
+ * compared, so that nobody learns of anything that they could not read: an update cannot give a blind copy away.
+ */
+
+import { createHash } from "node:crypto"
+import { PASSING_TIME_LOOK_MS, UPDATE_STEP_MS } from "../config/subscription-limits.ts"
+import { AppError } from "../errors.ts"
+import type { App } from "../operations/app.ts"
+import type { Call } from "../operations/caller.ts"
+import { lookAtResource, type Reading, type Resource, readResource } from "./resource.ts"
+
+export interface Follower {
+  /** Called when the resource shows something else; `state` names what it shows now. */
+  onUpdate(state: string): void
+  /** Called once when the key counts no more; nothing is told after it. */
+  onEnd?(): void
+}
+
+interface Followed extends Follower {
+  call: Call
+  uri: string
+  state: string
+}
+
+/** The watch of one process. It reads nothing while nobody follows, and keeps no process alive. */
+export class ResourceWatch {
+  readonly #app: App
+  readonly #catalogue: readonly Resource[]
+  readonly #followed = new Set<Followed>()
+  /** Ends what wakes it; undefined while nobody follows. */
+  #stop: (() => void) | undefined
+  #isLooking = false
+  #hasChanged = false
+
+  constructor(app: App, catalogue: readonly Resource[]) {
+    this.#app = app
+    this.#catalogue = catalogue
+  }
+
+  /**
+   * Follows a resource from now on, or from what it showed in an earlier `state`; returns what ends that. Counts as a
+   * read, and is refused like one.
+   */
+  async follow(call: Call, uri: string, follower: Follower, since?: string): Promise<() => void> {
+    const read = since === undefined ? readResource : lookAtResource
+    const followed: Followed = { ...follower, call, uri, state: since ?? "" }
+    // Before it reads, so that no commit falls in between.
+    this.#wake()
+    try {
+      const state = stateOf(await read(call, this.#catalogue, uri))
+      if (since === undefined) followed.state = state
+    } catch (error) {
+      this.#sleepUnlessFollowed()
+      throw error
+    }
+    this.#followed.add(followed)
+    this.#changed()
+    return () => this.#leave(followed)
+  }
+
+  #leave(followed: Followed): void {
+    this.#followed.delete(followed)
+    this.#sleepUnlessFollowed()
+  }
+
+  #wake(): void {
+    if (this.#stop !== undefined) return
+    const unwatch = this.#app.db.watch(() => this.#changed())
+    // Some of what is shown changes by time alone.
+    const timer = setInterval(() => this.#changed(), PASSING_TIME_LOOK_MS).unref()
+    this.#stop = () => {
+      unwatch()
+      clearInterval(timer)
+    }
+  }
+
+  #sleepUnlessFollowed(): void {
+    if (this.#followed.size > 0) return
+    this.#stop?.()
+    this.#stop = undefined
+  }
+
+  #changed(): void {
+    this.#hasChanged = true
+    if (!this.#isLooking) void this.#lookAtAll()
+  }
+
+  /** Looks at everything once, and then rests, whatever comes meanwhile. */
+  async #lookAtAll(): Promise<void> {
+    this.#isLooking = true
+    this.#hasChanged = false
+    for (const followed of [...this.#followed]) {
+      if (this.#followed.has(followed)) await this.#lookAt(followed)
+      // Others have their turn between two reads.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    setTimeout(() => {
+      this.#isLooking = false
+      if (this.#hasChanged) void this.#lookAtAll()
+    }, UPDATE_STEP_MS).unref()
+  }
+
+  async #lookAt(followed: Followed): Promise<void> {
+    try {
+      const state = stateOf(await lookAtResource(followed.call, this.#catalogue, followed.uri))
+      if (state === followed.state || !this.#followed.has(followed)) return
+      followed.state = state
+      followed.onUpdate(state)
+    } catch (error) {
+      // What may not be read for now is silent: an agent that others took up may come back.
+      if (!(error instanceof AppError)) this.#app.log.error("a followed resource cannot be read", { error })
+      else if (error.code === "unauthenticated" && this.#followed.has(followed)) {
+        this.#leave(followed)
+        followed.onEnd?.()
+      }
+    }
+  }
+}
+
+/** Names what a resource showed, in few bytes. */
+function stateOf({ compared }: Reading): string {
+  return createHash("sha256").update(JSON.stringify(compared)).digest("base64url")
+}

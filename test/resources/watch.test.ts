@@ -1,0 +1,245 @@
+import { describe, expect, test, vi } from "vitest"
+import * as z from "zod"
+import { createKey, revokeKeyById } from "../../src/operations/keys.ts"
+import { RESOURCES } from "../../src/resources/index.ts"
+import { defineResource } from "../../src/resources/resource.ts"
+import { ResourceWatch } from "../../src/resources/watch.ts"
+import { agents, type Session, send, type TestAgent, type World, world } from "../support/world.ts"
+
+/** What one session follows, and which updates it got, by path. */
+class Ear {
+  readonly told: string[] = []
+  readonly #session: Session
+  readonly #watch: ResourceWatch
+
+  constructor(session: Session) {
+    this.#session = session
+    this.#watch = new ResourceWatch(session.app, RESOURCES)
+  }
+
+  follow(path: string, query = "project_key=demo"): Promise<() => void> {
+    const uri = `signalbox://coordination/${path}?${query}`
+    const onUpdate = () => void this.told.push(path)
+    return this.#watch.follow(this.#session, uri, { onUpdate, onEnd: () => this.told.push(`end of ${path}`) })
+  }
+
+  /** Resolves when exactly these paths were told of since the last time. */
+  async hears(...paths: string[]): Promise<void> {
+    await vi.waitFor(() => expect([...this.told].sort()).toEqual(paths.sort()), {
+      timeout: 5_000,
+      interval: 5,
+    })
+    this.told.length = 0
+  }
+}
+
+async function room(): Promise<{ made: World; ada: TestAgent; bob: TestAgent; cleo: TestAgent }> {
+  const [made, ada, bob, cleo] = await agents("Ada", "Bob", "Cleo")
+  return { made, ada, bob, cleo }
+}
+
+const own = (agent: TestAgent, message_id: number) => ({
+  agent_name: agent.name,
+  project_id: agent.projectId,
+  message_id,
+})
+const reserve = (agent: TestAgent, path: string) =>
+  agent.session.call("reserve-file-paths", {
+    agent_id: agent.id,
+    coordination_project_id: agent.projectId,
+    repository_id: agent.repositoryId,
+    path_pattern: path,
+  })
+
+/** Resolves when all that an ear follows was looked at since, and nothing told but the reservations that it follows too. */
+async function untilLooked(other: TestAgent, ear: Ear): Promise<void> {
+  // The look that tells of the second change begins after the one that told of the first.
+  for (const path of ["first.ts", "second.ts"]) {
+    await reserve(other, path)
+    await ear.hears("file-reservations")
+  }
+}
+
+describe("who follows a resource is told when it shows something else", () => {
+  test("the inbox, the outbox, a thread and the views: mail that comes, is read and acknowledged", async () => {
+    const { ada, bob } = await room()
+    const sent = { importance: "urgent", ack_required: true, thread_id: "plan" }
+    const { messageId } = await send(ada, [bob], sent)
+    const bobs = new Ear(bob.session)
+    const adas = new Ear(ada.session)
+    for (const path of ["views/urgent-unread", "views/ack-required", "thread/plan", "inbox/Bob"])
+      await bobs.follow(path)
+    await adas.follow(`message/${messageId}`)
+    await adas.follow("outbox/Ada")
+    await send(ada, [bob], sent)
+    await bobs.hears("views/urgent-unread", "views/ack-required", "thread/plan", "inbox/Bob")
+    await adas.hears("outbox/Ada")
+    await bob.session.call("read-message", own(bob, messageId))
+    await bobs.hears("views/urgent-unread", "views/ack-required", "inbox/Bob")
+    await adas.hears("outbox/Ada")
+    await bob.session.call("ack-message", own(bob, messageId))
+    await bobs.hears("views/ack-required", "thread/plan", "inbox/Bob")
+    await adas.hears(`message/${messageId}`, "outbox/Ada")
+  })
+
+  test("reservations that are granted or run out, agents that come and idle, contacts", async () => {
+    const { made, ada, bob, cleo } = await room()
+    const ear = new Ear(bob.session)
+    await ear.follow("file-reservations")
+    await ear.follow("contacts", "project_key=demo&agent=Bob")
+    await ear.follow("agents")
+    await reserve(ada, "a.ts")
+    await ear.hears("file-reservations")
+    await (await made.session()).register("Dora")
+    await ear.hears("agents")
+    await bob.session.call("set-contact-policy", {
+      agent_name: "Bob",
+      project_id: bob.projectId,
+      contact_policy: "contacts_only",
+    })
+    await ear.hears("agents")
+    await cleo.session.call("request-contact", {
+      requester_name: "Cleo",
+      recipient_name: "Bob",
+      project_id: cleo.projectId,
+      reason: "to talk",
+    })
+    await ear.hears("contacts")
+    made.advance(3_601_000)
+    await reserve(ada, "b.ts")
+    await ear.hears("agents", "file-reservations")
+  })
+
+  test("only for what it shows: nobody hears of the mail, the blind copies or the calls of others", async () => {
+    const { ada, bob, cleo } = await room()
+    const { messageId } = await send(ada, [bob], {
+      thread_id: "plan",
+      bcc_agent_ids: [cleo.id],
+      ack_required: true,
+    })
+    const bobs = new Ear(bob.session)
+    const cleos = new Ear(cleo.session)
+    for (const path of ["thread/plan", `message/${messageId}`, "views/ack-required", "agents", "inbox/Bob"])
+      await bobs.follow(path)
+    await bobs.follow("file-reservations")
+    await cleos.follow("inbox/Cleo")
+    await cleo.session.call("ack-message", own(cleo, messageId))
+    await cleos.hears("inbox/Cleo")
+    await send(ada, [cleo], { thread_id: "other" })
+    await cleos.hears("inbox/Cleo")
+    await untilLooked(ada, bobs)
+  })
+
+  test("no longer, once that was ended", async () => {
+    const { ada, bob } = await room()
+    const ear = new Ear(bob.session)
+    const end = await ear.follow("inbox/Bob")
+    await ear.follow("file-reservations")
+    end()
+    await send(ada, [bob])
+    await untilLooked(ada, ear)
+  })
+
+  test("no longer, once the key was revoked: then it ends", async () => {
+    const { made, ada } = await room()
+    const { key, text } = await createKey(ada.session.app, {
+      name: "test",
+      environment: "live",
+      scopes: ["*"],
+      plan: "starter",
+      expiresAtMs: null,
+    })
+    const ear = new Ear(await made.session({ apiKey: text }))
+    await ear.follow("file-reservations")
+    await revokeKeyById(ada.session.app, key.id)
+    await reserve(ada, "a.ts")
+    await ear.hears("end of file-reservations")
+  })
+})
+
+describe("following is refused like reading", () => {
+  test.each([
+    ["another's inbox", "signalbox://coordination/inbox/Ada?project_key=demo"],
+    ["an agent that does not exist", "signalbox://coordination/inbox/Nobody?project_key=demo"],
+    ["what is no resource of ours", "https://example.com/"],
+    ["a limit out of bounds", "signalbox://coordination/inbox/Bob?project_key=demo&limit=0"],
+  ])("%s", async (_, uri) => {
+    const { bob } = await room()
+    const watching = vi.spyOn(bob.session.app.db, "watch")
+    const reason = (await bob.session.client.readResource({ uri }).catch((error: Error) => error)) as Error
+    const watch = new ResourceWatch(bob.session.app, RESOURCES)
+    const failure = watch.follow(bob.session, uri, { onUpdate: () => {} })
+    await expect(failure).rejects.toSatisfy((error: { text: string }) => reason.message.includes(error.text))
+    expect(watching).toHaveBeenCalledTimes(1)
+  })
+})
+
+test("the database is watched only while somebody follows", async () => {
+  const { app, caller } = await world().session()
+  let watchers = 0
+  vi.spyOn(app.db, "watch").mockImplementation(() => {
+    watchers += 1
+    return () => {
+      watchers -= 1
+    }
+  })
+  const watch = new ResourceWatch(app, RESOURCES)
+  expect(watchers).toBe(0)
+  const follow = () => watch.follow({ app, caller }, "signalbox://coordination/tools", { onUpdate: () => {} })
+  const ends = [await follow(), await follow()]
+  expect(watchers).toBe(1)
+  for (const end of ends) end()
+  expect(watchers).toBe(0)
+  await expect(watch.follow({ app, caller }, "signalbox://x", { onUpdate: () => {} })).rejects.toThrow()
+  expect(watchers).toBe(0)
+})
+
+test("what changes while a resource was just looked at is told together, after a rest", async () => {
+  const { app, caller } = await world().session()
+  let change = () => {}
+  vi.spyOn(app.db, "watch").mockImplementation((onChange) => {
+    change = onChange
+    return () => {}
+  })
+  let value = 0
+  let reads = 0
+  const counter = defineResource({
+    name: "counter",
+    title: "Counter",
+    path: "counter",
+    description: "Counts.",
+    parameters: z.strictObject({}),
+    async read() {
+      reads += 1
+      return { value }
+    },
+  })
+  const watch = new ResourceWatch(app, [counter])
+  const told: number[] = []
+  await watch.follow({ app, caller }, "signalbox://counter", { onUpdate: () => told.push(value) })
+  await vi.waitFor(() => expect(reads).toBe(2))
+  for (value = 1; value < 10; value += 1) change()
+  await vi.waitFor(() => expect(told).toEqual([10]))
+  change()
+  value = 11
+  change()
+  await vi.waitFor(() => expect(told).toEqual([10, 11]))
+  expect(reads).toBe(4)
+})
+
+test("a state that was told before tells what has changed since", async () => {
+  const { ada, bob } = await room()
+  const watch = new ResourceWatch(bob.session.app, RESOURCES)
+  const uri = "signalbox://coordination/inbox/Bob?project_key=demo"
+  const states: string[] = []
+  const follow = (since?: string) =>
+    watch.follow(bob.session, uri, { onUpdate: (state) => void states.push(state) }, since)
+  const end = await follow()
+  await send(ada, [bob])
+  await vi.waitFor(() => expect(states).toHaveLength(1))
+  end()
+  await send(ada, [bob])
+  await follow(states[0])
+  await vi.waitFor(() => expect(states).toHaveLength(2))
+  expect(states[1]).not.toBe(states[0])
+})
