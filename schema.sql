@@ -87,6 +87,15 @@ CREATE TABLE session_notices (
   PRIMARY KEY (session, notice)
 );
 
+-- Of each session: how often it was handed mail before its agent stopped since its user's last prompt, when that was,
+-- and the newest message that it was told of in passing.
+CREATE TABLE turn_pushes (
+  session TEXT PRIMARY KEY,
+  pushes BIGINT NOT NULL,
+  prompted_at_ms BIGINT NOT NULL,
+  mentioned_to BIGINT NOT NULL
+);
+
 -- Who asked whom for contact, one row a direction; asking again reopens the row.
 CREATE TABLE contacts (
   id INTEGER PRIMARY KEY,

@@ -103,6 +103,7 @@ function clientTable(): string {
     "session-start": "at session start",
     mail: "when mail waits",
     "session-end": "",
+    "turn-end": "before it stops",
   }
   return table(
     ["`signalbox install ...`", "Client", "A blocked edit", "What the model is told, and when"],

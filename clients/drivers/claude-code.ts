@@ -42,6 +42,17 @@ export const claudeCode: Driver = {
   shell: (command) => [{ name: "Bash", args: { command, description: "run it", timeout: 100_000 } }],
   ours: (_, tool, args) => [{ name: `mcp__signalbox__${tool}`, args }],
   prelude: [load("mcp__signalbox__macro-start-session,mcp__signalbox__reserve-file-paths")],
+  delegate: () => [
+    {
+      name: "Agent",
+      args: {
+        description: "rest",
+        prompt: "rest",
+        subagent_type: "general-purpose",
+        run_in_background: false,
+      },
+    },
+  ],
   forms: {
     Write: (place) => [{ calls: [read(place, HELD)] }, { calls: [write(place, HELD, "written\n")] }],
   },

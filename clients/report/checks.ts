@@ -10,6 +10,7 @@ export const COLUMNS = {
   free: "free edit passes, reserved",
   self: "not blocked by itself",
   mail: "mail told",
+  push: "handed mail before it stops",
   released: "released at the end",
   uninstalled: "uninstall exact",
 } as const

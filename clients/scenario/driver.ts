@@ -58,6 +58,10 @@ export interface Driver {
   /** What the model has to do before it can call our tools. */
   prelude?: readonly ScriptedTurn[]
   forms?: Readonly<Record<string, Form>>
+  /** Has a sub-agent do something, and waits for it. */
+  delegate?(): Call[]
+  /** What the model has to do before it can. */
+  delegatePrelude?: readonly ScriptedTurn[]
   /** Steps of this client alone. */
   steps?: Readonly<Record<string, (stage: Stage) => Promise<void>>>
   /** What is known not to hold, with the reason. */

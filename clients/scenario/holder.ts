@@ -79,14 +79,14 @@ export class Holder {
     })
   }
 
-  async mail(agentId: number, subject: string): Promise<void> {
+  async mail(agentId: number, subject: string, importance = "urgent"): Promise<void> {
     await this.#client.call("send-message", {
       sender_name: this.identity.name,
       project_id: this.identity.projectId,
       to_agent_ids: [agentId],
       subject,
       body_md: "please",
-      importance: "urgent",
+      importance,
     })
   }
 

@@ -6,6 +6,7 @@ import { type Identity, readIdentity } from "./holder.ts"
 import { filesBelow } from "./place.ts"
 import { instructionsIn, sessionTold, tellsOfBlock, toolsIn } from "./seen.ts"
 import type { Stage } from "./stage.ts"
+import { subAgentEnd, turnEnd } from "./turn-end.ts"
 
 const HELD = "src/auth/login.ts"
 const FREE = "src/free.ts"
@@ -20,6 +21,8 @@ export const STEPS: Readonly<Record<string, (stage: Stage) => Promise<void>>> = 
   given,
   self,
   mail,
+  turnEnd,
+  subAgentEnd,
   killed,
   uninstall,
 }

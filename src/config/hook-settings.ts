@@ -83,8 +83,15 @@ export const HOOK_SETTINGS_DEFAULT: HookSettings = {
   ],
 }
 
+/** What the hook tells of mail beside urgent news: key `hooks.mail` of the user's own file. */
+export interface MailSettings {
+  /** Whether mail keeps an agent from stopping, and is mentioned with a prompt. */
+  push: boolean
+}
+
 interface ReadSettings {
   settings: HookSettings
+  mail: MailSettings
   /** One sentence each: the file, the key, the rule. */
   warnings: readonly string[]
   /** Where the project's file is weaker than the defaults, or than the user's file, which then holds; a sentence each. */
@@ -95,7 +102,8 @@ interface ReadSettings {
 export function readHookSettings(userConfigPath: string, projectRoot: string | undefined): ReadSettings {
   const user = readFile(userConfigPath)
   const settings = { ...HOOK_SETTINGS_DEFAULT, ...user.settings }
-  if (projectRoot === undefined) return { settings, warnings: user.warnings, weakenings: [] }
+  const mail = { push: true, ...user.mail }
+  if (projectRoot === undefined) return { settings, mail, warnings: user.warnings, weakenings: [] }
   const path = join(projectRoot, PROJECT_CONFIG_FILE)
   const project = readFile(path)
   const warnings = [...user.warnings, ...project.warnings, ...foreignKeys(path, project)]
@@ -113,7 +121,7 @@ export function readHookSettings(userConfigPath: string, projectRoot: string | u
         : `${path} weakens hooks.preEdit.${name}; set it in ${userConfigPath} to decide it yourself`,
     )
   }
-  return { settings: { ...settings, ...project.settings, ...held }, warnings, weakenings }
+  return { settings: { ...settings, ...project.settings, ...held }, mail, warnings, weakenings }
 }
 
 /** Returns what holds of a setting when a project may only make it stricter, and whether the project wants less. */
@@ -161,8 +169,9 @@ export function modeFor(settings: HookSettings, path: string): ReservationMode {
 
 interface FileSettings {
   settings: Partial<HookSettings>
+  mail: Partial<MailSettings>
   warnings: readonly string[]
-  /** The file's keys beside `hooks`. */
+  /** The file's keys beside `hooks.preEdit`. */
   otherKeys: readonly string[]
 }
 
@@ -170,13 +179,14 @@ interface FileSettings {
 const USER_ONLY_KEYS: ReadonlySet<string> = new Set([
   "database",
   "documentation",
+  "hooks.mail",
   "identity",
   "limits",
   "memory",
   "webhooks",
 ])
 
-const NO_SETTINGS: FileSettings = { settings: {}, warnings: [], otherKeys: [] }
+const NO_SETTINGS: FileSettings = { settings: {}, mail: {}, warnings: [], otherKeys: [] }
 const FILES_KNOWN_MAX = 100
 /** Files read before, with what tells whether they were changed since. */
 const knownFiles = new Map<string, FileSettings & { mark: string }>()
@@ -218,7 +228,25 @@ function parseSettings(file: string, text: string): FileSettings {
       settings[key] = value
     }
   }
-  return { settings, warnings, otherKeys: isObject(parsed) ? Object.keys(parsed) : [] }
+  const hooks = isObject(parsed) && isObject(parsed.hooks) ? parsed.hooks : {}
+  const otherKeys = [
+    ...(isObject(parsed) ? Object.keys(parsed) : []),
+    ...Object.keys(hooks).map((key) => `hooks.${key}`),
+  ]
+  return { settings, mail: mailIn(warnings, file, hooks.mail ?? {}), warnings, otherKeys }
+}
+
+function mailIn(warnings: string[], file: string, mail: unknown): Partial<MailSettings> {
+  if (!isObject(mail)) {
+    warnings.push(`${file}: hooks.mail must be an object; the defaults hold`)
+    return {}
+  }
+  const unknown = Object.keys(mail).filter((key) => key !== "push")
+  for (const key of unknown) warnings.push(`${file}: hooks.mail.${key} is unknown; known is push`)
+  if (mail.push === undefined) return {}
+  if (BOOLEAN.accepts(mail.push)) return { push: mail.push === true }
+  warnings.push(`${file}: hooks.mail.push must be ${BOOLEAN.text}; it is left as it was`)
+  return {}
 }
 
 function parseObject(warnings: string[], file: string, text: string): unknown {

@@ -98,6 +98,10 @@ export const ATTACHMENTS_SHOWN_CHARS_MAX = 2_000
 export const HOOK_CONFLICTS_SHOWN_MAX = 3
 export const HOOK_RESERVATIONS_SHOWN_MAX = 8
 export const HOOK_MESSAGES_TOLD_MAX = 20
+/** How often an agent is kept from stopping between two prompts of its user, and what it is handed each time. */
+export const TURN_PUSHES_MAX = 2
+export const PUSHED_MESSAGES_MAX = 3
+export const PUSHED_BODY_CHARS_MAX = 1_000
 
 /** Memories. */
 export const MEMORY_CONTENT_CHARS_MAX = 32_768

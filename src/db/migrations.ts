@@ -70,7 +70,16 @@ const WEBHOOKS = `
   );
 `
 
+const TURN_PUSHES = `
+  CREATE TABLE turn_pushes (
+    session TEXT PRIMARY KEY,
+    pushes BIGINT NOT NULL,
+    prompted_at_ms BIGINT NOT NULL,
+    mentioned_to BIGINT NOT NULL
+  );
+`
+
 export const MIGRATIONS: readonly Migration[] = [
   { version: 2, sql: "ALTER TABLE agents ADD COLUMN work_tree TEXT;" },
-  { version: 3, sql: `ALTER TABLE agents ADD COLUMN gone_at_ms BIGINT;${EVENTS}${WEBHOOKS}` },
+  { version: 3, sql: `ALTER TABLE agents ADD COLUMN gone_at_ms BIGINT;${EVENTS}${WEBHOOKS}${TURN_PUSHES}` },
 ]

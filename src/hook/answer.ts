@@ -36,6 +36,7 @@ const USUAL_EVENT_NAMES: Record<HookEvent, string> = {
   "session-start": "SessionStart",
   "session-end": "SessionEnd",
   mail: "UserPromptSubmit",
+  "turn-end": "Stop",
 }
 
 /**
@@ -92,6 +93,8 @@ function contextIn(form: ContextForm, call: AnsweredCall, text: string): string 
       return json({ additionalContext: text, ...forVsCode(call, { additionalContext: text }) })
     case "contextModification":
       return json({ cancel: false, contextModification: text })
+    case "decision":
+      return json({ decision: "block", reason: text })
     case "additional_context":
       return json({ additional_context: text })
   }

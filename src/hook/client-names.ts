@@ -19,8 +19,8 @@ export const CLIENT_NAMES = [
 export type ClientName = (typeof CLIENT_NAMES)[number]
 
 /**
- * What a client can call the hook for: before an edit, at both ends of a session, and where waiting mail
- * may be told (after a tool call, or when the user submits a prompt).
+ * What a client can call the hook for: before an edit, at both ends of a session, where waiting mail
+ * may be told (after a tool call, or when the user submits a prompt), and when the agent is about to stop.
  */
-export const HOOK_EVENTS = ["pre-edit", "session-start", "session-end", "mail"] as const
+export const HOOK_EVENTS = ["pre-edit", "session-start", "session-end", "mail", "turn-end"] as const
 export type HookEvent = (typeof HOOK_EVENTS)[number]

@@ -16,13 +16,15 @@ export type BlockForm = "exit-code" | "permission" | "permissionDecision" | "can
 
 /**
  * Where a client takes text for its model from: a field of a JSON object on stdout, by its name
- * (`hookSpecificOutput` holds `hookEventName` and `additionalContext`), or stdout as it is.
+ * (`hookSpecificOutput` holds `hookEventName` and `additionalContext`), or stdout as it is. `decision` is
+ * `{"decision":"block","reason"}`, which keeps an agent that is about to stop at work.
  */
 export type ContextForm =
   | "hookSpecificOutput"
   | "additionalContext"
   | "additional_context"
   | "contextModification"
+  | "decision"
   | "stdout"
 
 export interface ClientFacts {
@@ -75,6 +77,9 @@ const CLAUDE_CONTEXT = {
   mail: "hookSpecificOutput",
 } as const
 
+/** An agent that is about to stop is told something only in clients that were seen to go on with it. */
+const HOLDS = { "turn-end": "decision" } as const
+
 /** All clients, in the order of `CLIENT_NAMES`. */
 export const CLIENTS: readonly ClientFacts[] = [
   {
@@ -83,7 +88,7 @@ export const CLIENTS: readonly ClientFacts[] = [
     tellsServersItsSession: true,
     processNames: ["claude", "claude-code"],
     blockForm: "exit-code",
-    contextForms: CLAUDE_CONTEXT,
+    contextForms: { ...CLAUDE_CONTEXT, ...HOLDS },
     deafEvents: [],
   },
   {
@@ -93,7 +98,7 @@ export const CLIENTS: readonly ClientFacts[] = [
     processNames: ["codex"],
     blockForm: "exit-code",
     // Before a tool call it takes a context for a failure of the hook.
-    contextForms: { "session-start": "hookSpecificOutput", mail: "hookSpecificOutput" },
+    contextForms: { "session-start": "hookSpecificOutput", mail: "hookSpecificOutput", ...HOLDS },
     deafEvents: [],
   },
   {
@@ -102,7 +107,7 @@ export const CLIENTS: readonly ClientFacts[] = [
     tellsServersItsSession: true,
     processNames: ["gemini", "gemini-cli"],
     blockForm: "exit-code",
-    contextForms: { "session-start": "hookSpecificOutput", mail: "hookSpecificOutput" },
+    contextForms: { "session-start": "hookSpecificOutput", mail: "hookSpecificOutput", ...HOLDS },
     deafEvents: [],
   },
   {
@@ -121,7 +126,7 @@ export const CLIENTS: readonly ClientFacts[] = [
     processNames: ["copilot"],
     // It takes every exit code but 0 for a failure, and a failed hook for a refusal without a reason.
     blockForm: "permissionDecision",
-    contextForms: { "session-start": "additionalContext", mail: "additionalContext" },
+    contextForms: { "session-start": "additionalContext", mail: "additionalContext", ...HOLDS },
     deafEvents: ["UserPromptSubmit", "userPromptSubmitted"],
   },
   {
@@ -200,7 +205,7 @@ export const CLIENTS: readonly ClientFacts[] = [
     tellsServersItsSession: false,
     processNames: ["qwen", "qwen-code"],
     blockForm: "exit-code",
-    contextForms: CLAUDE_CONTEXT,
+    contextForms: { ...CLAUDE_CONTEXT, ...HOLDS },
     // Before 0.24 it dropped what this event says, and without a screen it told neither end of a session.
     deafEvents: ["SessionStart"],
     hearsStartLater: true,

@@ -20,6 +20,7 @@ import {
   takeUnannouncedMail,
   takeUntold,
 } from "../operations/coordination/session-events.ts"
+import { beginTurn, hasPushes, type Mention, takePushes } from "../operations/coordination/turn-end.ts"
 import type { CallContext } from "../operations/operation.ts"
 import { answerTo, type HookAnswer, type HookDecision, NO_OUTPUT } from "./answer.ts"
 import { CLIENT_NAMES, HOOK_EVENTS } from "./client-names.ts"
@@ -28,7 +29,7 @@ import { clientFacts } from "./clients.ts"
 import { decideGit, GIT_EVENTS } from "./git.ts"
 import { type HookCall, PayloadError, readPayload } from "./payload/payload.ts"
 import type { HookRequest } from "./request.ts"
-import { blockText, mailText, sharedText, warningText, welcomeText } from "./texts.ts"
+import { blockText, mailText, mentionText, pushText, sharedText, warningText, welcomeText } from "./texts.ts"
 
 /** Returns what the hook prints and how it ends; never fails, and only a conflict ever stops an edit. */
 export async function answerHook(context: CallContext, request: HookRequest): Promise<HookAnswer> {
@@ -37,7 +38,7 @@ export async function answerHook(context: CallContext, request: HookRequest): Pr
   } catch (error) {
     const isExpected = error instanceof PayloadError || error instanceof AppError
     if (!isExpected) context.app.log.error("the hook failed unexpectedly", { event: request.event, error })
-    return failOpen(reasonOf(error))
+    return request.event === "turn-end" ? NO_OUTPUT : failOpen(reasonOf(error))
   }
 }
 
@@ -60,6 +61,7 @@ async function decide(context: CallContext, request: HookRequest): Promise<HookA
     return failOpen(`the hook knows no client "${request.client}" with an event "${request.event}"`)
   const call = readPayload(client, event, request.payload, request)
   const clues = cluesIn(call, request)
+  if (event === "turn-end") return answerTo(call, await decideTurnEnd(context, call, clues))
   const { decision, warnings } =
     event === "pre-edit" ? await decideEdit(context, call, clues) : await decideSession(context, call, clues)
   const answer = answerTo(call, decision)
@@ -118,16 +120,46 @@ async function decideSession(context: CallContext, call: HookCall, clues: Sessio
   if (event === "session-end") return { decision: { kind: "allow" }, warnings }
   const weakenings = canTell(call) ? (await takeUntold(app, holder, read.weakenings)).map(weakeningText) : []
   if (!settings.enabled) return { decision: toldAll(weakenings), warnings }
-  if (event === "session-start" || (await isFirstHeard(app, call, holder))) {
+  const isFirst = event === "session-start" || (await isFirstHeard(app, call, holder))
+  const mentions =
+    call.isPrompt && read.mail.push ? await beginTurn(context, holder, canTell(call) && !isFirst) : []
+  if (isFirst) {
     const goesOn = call.continues && client.tellsServersItsSession
     const current = goesOn ? await continueEarlierSession(app, clues, holder, place?.repository) : holder
     const start = place && (await startSession(context, current, clues, place))
     return { decision: toldAll([...(start ? [welcomeText(start)] : []), ...weakenings]), warnings }
   }
-  // What the client would not show must not count as told.
+  const told = await announceMail(context, call, holder, mentions)
+  return { decision: toldAll([...weakenings, ...told]), warnings }
+}
+
+/** Returns what a session is told of its mail; what the client would not show must not count as told. */
+async function announceMail(
+  context: CallContext,
+  call: HookCall,
+  holder: Holder,
+  mentions: readonly Mention[],
+) {
   const mail = canTell(call) ? await takeUnannouncedMail(context, holder) : undefined
-  const news = mail === undefined ? [] : [mailText(mail.agent, mail.waiting)]
-  return { decision: toldAll([...weakenings, ...news]), warnings }
+  const urgent = mail === undefined ? [] : [mailText(mail.agent, mail.waiting)]
+  return [...urgent, ...mentions.map(mentionText)]
+}
+
+/** What is to be handed to an agent before it stops; hardly ever is there anything, which takes a few reads to find out. */
+async function decideTurnEnd(
+  context: CallContext,
+  call: HookCall,
+  clues: SessionClues,
+): Promise<HookDecision> {
+  const { app } = context
+  if (call.isPassed || !canTell(call)) return { kind: "allow" }
+  const place = call.folder === undefined ? undefined : await workPlaceAround(app, call.folder)
+  const holder = await findHolder(app, clues, place?.repository)
+  if (!(await hasPushes(context, holder))) return { kind: "allow" }
+  const { settings, mail } = readHookSettings(app.config.userConfigPath, place?.rootPath)
+  if (!settings.enabled || !mail.push) return { kind: "allow" }
+  const pushes = await takePushes(context, holder)
+  return pushes.length === 0 ? { kind: "allow" } : { kind: "inform", text: pushText(pushes) }
 }
 
 /** Whether this is the first event of a session that its model hears, where that is not the start; it is noted. */

@@ -20,6 +20,7 @@ export const HOOK_SECONDS: Record<HookEvent, number> = {
   "session-start": 5,
   "session-end": 3,
   mail: 5,
+  "turn-end": 5,
 }
 
 /** How long a client waits for the server to start: a package that is gone has to be fetched first. */
@@ -130,6 +131,9 @@ export function claudePoints(editTools: string): HookPoint[] {
     { at: "SessionEnd", event: "session-end" },
   ]
 }
+
+/** The end of a turn in Claude Code, and in clients that took its name over; it is no matcher's business. */
+export const STOP: HookPoint = { at: "Stop", event: "turn-end" }
 
 /** Returns hooks in the nested form: an event's array holds groups, and a group its matcher and handlers. */
 export function nestedHooks(

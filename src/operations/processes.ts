@@ -3,6 +3,7 @@
 import { DAY_MS } from "../domain/time-units.ts"
 import { isOfSameNamespace, isSameProcess, seesMachine } from "../runtime/process-identity.ts"
 import { putAnchors, removeOldSessionNotes } from "../store/coordination/sessions.ts"
+import { removeOldTurns } from "../store/coordination/turns.ts"
 import { insertProcess, listProcesses, removeProcess } from "../store/processes.ts"
 import type { App } from "./app.ts"
 
@@ -22,6 +23,7 @@ export function registerProcess(
   return app.db.transaction("processes", async (tx) => {
     const nowMs = app.now()
     await removeOldSessionNotes(tx, nowMs - SESSION_NOTES_KEPT_MS)
+    await removeOldTurns(tx, nowMs - SESSION_NOTES_KEPT_MS)
     await putAnchors(tx, session, clientProcesses, nowMs)
     return insertProcess(tx, row, nowMs)
   })

@@ -83,6 +83,7 @@ describe("settings", () => {
     expect(readFrom()).toMatchObject({ settings: HOOK_SETTINGS_DEFAULT, warnings: [] })
     expect(readHookSettings("/nowhere/config.json", undefined)).toEqual({
       settings: HOOK_SETTINGS_DEFAULT,
+      mail: { push: true },
       warnings: [],
       weakenings: [],
     })

@@ -15,6 +15,7 @@ const UNDO: Record<number, string> = {
     DROP TABLE events;
     DROP TABLE event_horizon;
     DROP TABLE webhooks;
+    DROP TABLE turn_pushes;
     CREATE TABLE activity (
       id INTEGER PRIMARY KEY,
       project_id BIGINT NOT NULL REFERENCES projects (id),

@@ -86,19 +86,24 @@ export function edit(
   return runHook(made, app, JSON.stringify(payload), request)
 }
 
-/** Runs the hook at a session's start or end, or where mail may be told. */
+const EVENT_NAMES = {
+  "session-start": "SessionStart",
+  "session-end": "SessionEnd",
+  mail: "PostToolUse",
+  "turn-end": "Stop",
+}
+
+/** Runs the hook at a session's start or end, where mail may be told, or at the end of a turn. */
 export function sessionEvent(
   made: World,
   app: App,
-  event: "session-start" | "session-end" | "mail",
+  event: keyof typeof EVENT_NAMES,
   { session = "b", fields = {}, ...request }: HookOptions = {},
 ): Promise<HookAnswer> {
   const payload = {
     ...(session === null ? {} : { session_id: session }),
     cwd: request.folder ?? made.repositoryPath,
-    hook_event_name: { "session-start": "SessionStart", "session-end": "SessionEnd", mail: "PostToolUse" }[
-      event
-    ],
+    hook_event_name: EVENT_NAMES[event],
     ...fields,
   }
   return runHook(made, app, JSON.stringify(payload), { ...request, event })
@@ -142,13 +147,14 @@ export async function heldIn(app: App, repositoryId = 1): Promise<string[]> {
 }
 
 /** Writes the user's own settings of the hook. */
-export function configure(made: World, preEdit: object): void {
-  writeFile(join(made.folder, ".config", "signalbox", "config.json"), JSON.stringify({ hooks: { preEdit } }))
+export function configure(made: World, preEdit: object, further: object = {}): void {
+  const hooks = { preEdit, ...further }
+  writeFile(join(made.folder, ".config", "signalbox", "config.json"), JSON.stringify({ hooks }))
 }
 
 /** Writes the project's settings of the hook. */
-export function configureProject(made: World, preEdit: object): void {
-  writeFile(join(made.repositoryPath, ".signalbox.json"), JSON.stringify({ hooks: { preEdit } }))
+export function configureProject(made: World, preEdit: object, further: object = {}): void {
+  writeFile(join(made.repositoryPath, ".signalbox.json"), JSON.stringify({ hooks: { preEdit, ...further } }))
 }
 
 /** Writes a file and the folders that it lies in. */

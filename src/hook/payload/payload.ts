@@ -17,6 +17,7 @@ import type { ClientName, HookEvent } from "../client-names.ts"
 import { editedPaths } from "./edit.ts"
 import { asObject, asTexts, type JsonObject, parseJson, textAt } from "./json.ts"
 import { isAbsolutePath, withoutSlashBeforeDrive } from "./paths.ts"
+import { isPersonsPrompt } from "./prompt.ts"
 
 /** What the hook knows besides the payload. */
 export interface Surroundings {
@@ -43,6 +44,10 @@ export interface HookCall {
   eventName: string | undefined
   /** Whether a session start goes on with an earlier conversation. */
   continues: boolean
+  /** Whether this is a prompt of the person, and none that the client has made up. */
+  isPrompt: boolean
+  /** Whether nobody may be kept from stopping: a sub-agent stops, or a client that was not seen to hear of it. */
+  isPassed: boolean
 }
 
 /** The hook was given something that is no payload of any client. */
@@ -82,7 +87,14 @@ export function readPayload(
     model: modelOf(payload),
     eventName,
     continues: event === "session-start" && continuesIn(payload, eventName),
+    isPrompt: event === "mail" && !isOfSubAgent(payload) && isPersonsPrompt(payload.prompt),
+    isPassed: event === "turn-end" && (isOfSubAgent(payload) || payload.hookEventName !== undefined),
   }
+}
+
+/** Sub-agents share their session's id; this one names them. */
+function isOfSubAgent({ agent_id: id }: JsonObject): boolean {
+  return id !== undefined && id !== null && id !== ""
 }
 
 /** Hook files of earlier versions call Cline's editor extension by the name that its command line has now. */

@@ -10,6 +10,7 @@ import {
   hookCommand,
   nestedHooks,
   programVariable,
+  STOP,
   serverEntry,
   startFields,
 } from "../shapes.ts"
@@ -23,7 +24,7 @@ export const claudeCode: Client = {
   traces: (machine) => [settingsFolder(machine), stateFile(machine)],
   files(place) {
     const isProject = place.scope === "project"
-    const hooks = nestedHooks(claudePoints(EDIT_TOOLS), ["hooks"], (event) => ({
+    const hooks = nestedHooks([...claudePoints(EDIT_TOOLS), STOP], ["hooks"], (event) => ({
       type: "command",
       command: hookCommand("claude-code", event, place),
       timeout: HOOK_SECONDS[event],

@@ -13,6 +13,7 @@ import {
 } from "../../store/coordination/messages.ts"
 import { listReservationsIn } from "../../store/coordination/reservations.ts"
 import { noteOnce, removeAnchors, wasNotified } from "../../store/coordination/sessions.ts"
+import { noteWelcome } from "../../store/coordination/turns.ts"
 import type { App } from "../app.ts"
 import type { CallContext } from "../operation.ts"
 import type { Claimant } from "./claims.ts"
@@ -53,6 +54,7 @@ export async function startSession(
       projectKey,
     })
     await touchAgentAt(tx, claimant.agent.id, rootPath, nowMs)
+    if (holder.session !== undefined) await noteWelcome(tx, holder.session, claimant.agent.id, nowMs)
     const held = await listReservationsIn(tx, repository.id, nowMs, LISTING_ROWS_MAX)
     const others = held.filter(({ agentId }) => !claimant.ownAgentIds.has(agentId))
     const { unread } = await countInbox(tx, { agentId: claimant.agent.id })

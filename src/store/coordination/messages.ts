@@ -72,6 +72,17 @@ export const messageStatements = {
       AND NOT EXISTS (SELECT n.notice FROM session_notices n
         WHERE n.session = ? AND n.notice = 'message:' || r.agent_id || ':' || m.id)
     ORDER BY CASE WHEN m.importance = 'urgent' THEN 0 ELSE 1 END, m.id LIMIT ?`,
+  // The notice is as pushNotice spells it.
+  unpushed: `
+    ${INBOX} WHERE r.agent_id = ? AND CASE WHEN r.read_at_ms IS NULL THEN 0 ELSE 1 END = 0 AND m.created_at_ms >= ?
+      AND (m.importance = 'urgent' OR (m.ack_required = 1 AND r.acked_at_ms IS NULL))
+      AND NOT EXISTS (SELECT n.notice FROM session_notices n
+        WHERE n.session = ? AND n.notice = 'push:' || r.agent_id || ':' || m.id)
+    ORDER BY CASE WHEN m.importance = 'urgent' THEN 0 ELSE 1 END, m.id LIMIT ?`,
+  ordinary: `
+    ${INBOX} WHERE r.agent_id = ? AND CASE WHEN r.read_at_ms IS NULL THEN 0 ELSE 1 END = 0 AND r.message_id > ?
+      AND m.importance <> 'urgent' AND (m.ack_required = 0 OR r.acked_at_ms IS NOT NULL)
+    ORDER BY r.message_id DESC LIMIT ?`,
   recipients: `
     SELECT r.message_id, r.agent_id, a.name, r.kind, r.read_at_ms, r.acked_at_ms
     FROM message_recipients r JOIN agents a ON a.id = r.agent_id
@@ -243,6 +254,37 @@ export async function listUnannounced(
   return (await db.all<InboxRow>(messageStatements.unannounced, [agentId, session, limit])).map(
     toInboxMessage,
   )
+}
+
+/** Returns the name under which a session is noted to have been handed a message before its agent stopped. */
+export function pushNotice(agentId: number, messageId: number): string {
+  return `push:${agentId}:${messageId}`
+}
+
+/**
+ * Returns unread mail since a time that is urgent or waits for an acknowledgment, with its texts, that a session was
+ * not handed; urgent first, then oldest first.
+ */
+export async function listUnpushed(
+  db: Queries,
+  agentId: number,
+  session: string,
+  sinceMs: number,
+  limit: number,
+): Promise<InboxMessage[]> {
+  const args = [flag(true), agentId, sinceMs, session, limit]
+  return (await db.all<InboxRow>(messageStatements.unpushed, args)).map(toInboxMessage)
+}
+
+/** Returns unread mail behind a message that is neither urgent nor waits for an acknowledgment, newest first, without its texts. */
+export async function listOrdinaryUnread(
+  db: Queries,
+  agentId: number,
+  afterId: number,
+  limit: number,
+): Promise<InboxMessage[]> {
+  const args = [flag(false), agentId, afterId, limit]
+  return (await db.all<InboxRow>(messageStatements.ordinary, args)).map(toInboxMessage)
 }
 
 /** Returns a message's recipients, to, cc, bcc. */
