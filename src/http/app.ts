@@ -18,6 +18,7 @@ import type { Caller } from "../operations/caller.ts"
 import { authenticateBearer, findBearer, localKey } from "../operations/keys.ts"
 import { rateStateOf } from "../operations/rate-limits.ts"
 import { inCallersSession } from "./caller-session.ts"
+import { endEventStreams } from "./events/stream.ts"
 import { type Failure, failureBody, failureOf, HttpFailure } from "./failure.ts"
 import { guardRequest, type RequestFacts, tooLarge } from "./guard.ts"
 import { bearsHookToken, type HookPass } from "./hook-pass.ts"
@@ -37,6 +38,8 @@ export interface HttpApp {
   proofFor(head: IncomingMessage): string | undefined
   /** Answers what never became a request. */
   refuse(failure: Failure): Promise<Response>
+  /** Ends the answers that would go on for ever. */
+  end(): void
 }
 
 interface HttpAppOptions {
@@ -101,6 +104,7 @@ export function createHttpApp({ app, routes, onRefusedKey, hookPass }: HttpAppOp
       for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
       return response
     },
+    end: () => endEventStreams(app),
   }
 }
 
@@ -124,7 +128,8 @@ async function answer(
   const input = inputOf(call, route, body)
   // What is wrong with a request is told before what its key is not for.
   requirePermission(key, route.permission)
-  return jsonResponse(await route.run(await inCallersSession(context, call.req.raw.headers), input))
+  const answered = await route.run(await inCallersSession(context, call.req.raw.headers), input)
+  return answered.response ?? jsonResponse(answered)
 }
 
 /** Returns the key that a call is made with: for the hook token the local one. */

@@ -3,6 +3,7 @@
 import { hookRoute } from "./coordination/hook.ts"
 import { coordinationRoutes } from "./coordination/reservations.ts"
 import { documentationRoutes } from "./documentation/documentation.ts"
+import { eventRoutes } from "./events/events.ts"
 import { memoryListRoutes } from "./memory/lists.ts"
 import { memoryRoutes } from "./memory/memories.ts"
 import { openApiDocument } from "./openapi.ts"
@@ -10,7 +11,14 @@ import type { AnyRoute, PublicRoute } from "./route.ts"
 
 /** Returns the routes of the product's own APIs, for one listener. */
 export function productRoutes(): AnyRoute[] {
-  return [...documentationRoutes, ...memoryRoutes, ...memoryListRoutes, ...coordinationRoutes, hookRoute]
+  return [
+    ...documentationRoutes,
+    ...memoryRoutes,
+    ...memoryListRoutes,
+    ...coordinationRoutes,
+    ...eventRoutes,
+    hookRoute,
+  ]
 }
 
 /**

@@ -40,6 +40,8 @@ interface RouteBase {
 export interface Answer {
   status: number
   body?: unknown
+  /** What is sent as it is, such as a stream. */
+  response?: Response
 }
 
 export interface Route extends RouteBase {

@@ -28,10 +28,12 @@ export interface ServerTimes {
 export class HttpServer {
   readonly port: number
   readonly #server: Server
+  readonly #http: HttpApp
 
-  private constructor(server: Server) {
+  private constructor(server: Server, makeHttp: (port: number) => HttpApp) {
     this.#server = server
     this.port = (server.address() as AddressInfo).port
+    this.#http = makeHttp(this.port)
   }
 
   /**
@@ -64,14 +66,15 @@ export class HttpServer {
         resolve()
       })
     })
-    const listening = new HttpServer(server)
-    serve(server, makeHttp(listening.port), log)
+    const listening = new HttpServer(server, makeHttp)
+    serve(server, listening.#http, log)
     return listening
   }
 
   /** Stops accepting, answers what is in flight, for a second at most, and closes every connection. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    this.#http.end()
     // This timer keeps the process alive, which nothing else here does, until all is answered.
     const timer = setTimeout(() => this.#server.closeAllConnections(), LISTENER_DRAIN_MS_MAX)
     await closed

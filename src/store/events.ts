@@ -16,7 +16,7 @@ export const eventStatements = {
   horizon: "SELECT told_after FROM event_horizon WHERE id = 1",
 }
 
-type EventRow = Row & {
+export type EventRow = Row & {
   id: number
   kind: string
   project_id: number | null
@@ -29,7 +29,8 @@ type EventRow = Row & {
   created_at_ms: number
 }
 
-function toEvent(row: EventRow): StoredEvent {
+/** Returns an event from its row. */
+export function toEvent(row: EventRow): StoredEvent {
   return {
     id: row.id,
     kind: row.kind as EventKind,

@@ -1,0 +1,23 @@
+/** What bounds the feed of events. */
+
+/** Events of one answer: unless a limit is given, and at most. */
+export const EVENTS_LISTED_DEFAULT = 100
+export const EVENTS_LISTED_MAX = 1_000
+/** Events that one call looks through for those which its reader may see. */
+export const EVENTS_SCANNED_MAX = 10_000
+/** Streams that one listener keeps open. */
+export const EVENT_STREAMS_MAX = 128
+/** After how long without an event a stream tells how far it is. */
+export const EVENT_HEARTBEAT_MS = 15_000
+/** How long a reader may leave standing what was written to it. */
+export const EVENT_STALL_MS_MAX = 15_000
+/** How soon a reader that lost its stream comes back. */
+export const EVENT_RETRY_MS = 1_000
+/** How often a stream looks whether its key still counts, at most. */
+export const EVENT_KEY_CHECK_MS = 1_000
+/** Events, and bytes of them, that are read or written at once. */
+export const EVENT_PAGE_MAX = 500
+export const EVENT_PAGE_BYTES_MAX = 65_536
+/** Events, and bytes of them, that are kept in memory for all streams together; earlier ones are read again. */
+export const EVENTS_KEPT_MAX = 1_000
+export const EVENT_BYTES_KEPT_MAX = 1_048_576
