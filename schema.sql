@@ -165,6 +165,13 @@ CREATE INDEX message_recipients_inbox ON message_recipients (
   agent_id, (CASE WHEN read_at_ms IS NULL THEN 0 ELSE 1 END), message_id DESC
 );
 
+-- Unread mail that an agent was told of by a call that waits for mail.
+CREATE TABLE mail_marks (
+  agent_id BIGINT NOT NULL REFERENCES agents (id),
+  message_id BIGINT NOT NULL REFERENCES messages (id),
+  PRIMARY KEY (agent_id, message_id)
+);
+
 -- File reservations. prefix_key is the pattern's leading literal folders: two patterns can overlap
 -- only when one's prefix_key begins with the other's, which makes it the key for finding candidates.
 -- A row is open until ended_at_ms is set: released, or found expired.

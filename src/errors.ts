@@ -12,6 +12,7 @@ export type ErrorCode =
   | "refused"
   | "rate_limited"
   | "unavailable"
+  | "timed_out"
 
 /** What an error may carry besides its text. */
 interface ErrorExtras {

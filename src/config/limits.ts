@@ -56,6 +56,9 @@ export const RESERVATION_IDS_MAX = 1_000
 
 export const INBOX_LIMIT_DEFAULT = 20
 export const INBOX_LIMIT_MAX = 100
+/** What a call that waits for mail shows: the first message's text, and how many others on a line each. */
+export const AWAITED_BODY_CHARS_MAX = 4_000
+export const AWAITED_MORE_MAX = 20
 export const THREAD_MESSAGES_LIMIT_DEFAULT = 50
 export const THREAD_MESSAGES_LIMIT_MAX = 200
 export const SEARCH_LIMIT_DEFAULT = 20

@@ -13,6 +13,14 @@ export interface Migration {
 /** The version of schema.sql. */
 export const SCHEMA_VERSION = 3
 
+const MAIL_MARKS = `
+  CREATE TABLE mail_marks (
+    agent_id BIGINT NOT NULL REFERENCES agents (id),
+    message_id BIGINT NOT NULL REFERENCES messages (id),
+    PRIMARY KEY (agent_id, message_id)
+  );
+`
+
 /** The table of activity becomes the one of events; who reads on from an id has none of these yet. */
 const EVENTS = `
   CREATE TABLE events (
@@ -81,5 +89,8 @@ const TURN_PUSHES = `
 
 export const MIGRATIONS: readonly Migration[] = [
   { version: 2, sql: "ALTER TABLE agents ADD COLUMN work_tree TEXT;" },
-  { version: 3, sql: `ALTER TABLE agents ADD COLUMN gone_at_ms BIGINT;${EVENTS}${WEBHOOKS}${TURN_PUSHES}` },
+  {
+    version: 3,
+    sql: `ALTER TABLE agents ADD COLUMN gone_at_ms BIGINT;${EVENTS}${WEBHOOKS}${TURN_PUSHES}${MAIL_MARKS}`,
+  },
 ]

@@ -39,6 +39,7 @@ const STATUSES: Record<ErrorCode, number> = {
   conflict: 409,
   refused: 403,
   rate_limited: 429,
+  timed_out: 504,
   unavailable: 503,
 }
 

@@ -46,7 +46,7 @@ function ended(
 const json = ({ stdout }: Ended) => JSON.parse(stdout) as Record<string, unknown>
 
 describe("the command line ends", () => {
-  test("with 0 when it is done, 1 when it failed, 2 when it is used wrongly, 3 at a conflict", async () => {
+  test("with 0 when it is done, 1 when it failed, 2 when it is used wrongly, 3 at a conflict, 4 when nothing came", async () => {
     const where = place()
     const other = { SIGNALBOX_SESSION: "other" }
     expect(await signalbox(where, ["reserve", "src", ...EXCLUSIVE], other)).toMatchObject({
@@ -68,6 +68,9 @@ describe("the command line ends", () => {
     const conflict = await signalbox(where, ["reserve", "src/a.ts", ...EXCLUSIVE])
     expect(conflict).toMatchObject({ code: 3, stdout: "" })
     expect(conflict.stderr).toMatch(/^signalbox: nothing was reserved: 1 conflict/)
+    const vain = await signalbox(where, ["wait", "--timeout", "1"], other)
+    expect(vain).toMatchObject({ code: 4, stdout: "" })
+    expect(vain.stderr).toMatch(/^signalbox: no new mail for \w+ within 1 s\.\n$/)
   })
 
   test("with 1 and one line where something fails that nobody foresaw; where, it says when it is asked", async () => {

@@ -16,6 +16,7 @@ const UNDO: Record<number, string> = {
     DROP TABLE event_horizon;
     DROP TABLE webhooks;
     DROP TABLE turn_pushes;
+    DROP TABLE mail_marks;
     CREATE TABLE activity (
       id INTEGER PRIMARY KEY,
       project_id BIGINT NOT NULL REFERENCES projects (id),

@@ -6,16 +6,16 @@ import { invalid } from "../../errors.ts"
 
 const FORM = /^(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?$/i
 
-/** Returns seconds, 1 to 28,800; fails with `invalid`, naming the forms or the bounds. */
-export function parseDuration(text: string): number {
+/** Returns seconds, 1 to 28,800; fails with `invalid`, naming the field and the forms or the bounds. */
+export function parseDuration(text: string, field = "duration"): number {
   const seconds = secondsIn(text.trim())
   if (seconds === undefined) {
     const rule = `${echoed(text)} is no length of time`
-    throw invalid("duration", rule, "Write it as 90s, 30m, 4h, 2h30m, or as plain seconds.")
+    throw invalid(field, rule, "Write it as 90s, 30m, 4h, 2h30m, or as plain seconds.")
   }
   if (seconds >= 1 && seconds <= RESERVATION_SECONDS_MAX) return seconds
   const longest = `${RESERVATION_SECONDS_MAX.toLocaleString("en-US")} s (${RESERVATION_SECONDS_MAX / 3_600}h)`
-  throw invalid("duration", `must be 1 s to ${longest} (got ${echoed(text)})`)
+  throw invalid(field, `must be 1 s to ${longest} (got ${echoed(text)})`)
 }
 
 function secondsIn(text: string): number | undefined {

@@ -12,7 +12,7 @@ export const OVERRIDE_REQUEST = "request"
 const ACTOR = "agent to act for (default: that of the session, or you)"
 const TEXT = "what to say, Markdown; - or a pipe for stdin, nothing at a terminal for your editor"
 
-/** Adds `agents`, `inbox`, `read`, `send` and `reply`. */
+/** Adds `agents`, `inbox`, `read`, `send`, `reply` and `wait`. */
 export function addMailCommands(program: Command, config: ReadConfig): void {
   program
     .command("agents")
@@ -53,6 +53,20 @@ export function addMailCommands(program: Command, config: ReadConfig): void {
     .action(async (id: number, words: string[], options) =>
       (await import("./send.ts")).replyCommand(config(), id, words, options),
     )
+  addWaitCommand(program, config)
+}
+
+/** Adds `wait`. */
+function addWaitCommand(program: Command, config: ReadConfig): void {
+  program
+    .command("wait")
+    .description("end with the first new message and print it: in the background, it tells you of mail")
+    .option("--from <name>", "only mail of this agent")
+    .option("--thread <id>", "only mail of this thread")
+    .option("--timeout <time>", "such as 90s, 30m or 2h, at most 8h (default: no end)")
+    .option("--agent <name>", ACTOR)
+    .option("--json", "print JSON")
+    .action(async (options) => (await import("./wait.ts")).waitCommand(config(), options))
 }
 
 function withManner(command: Command): Command {

@@ -51,14 +51,21 @@ export async function listMail(
   }
   const shown = found.sort((one, other) => other.message.id - one.message.id).slice(0, which.limit)
   const letters: Letter[] = []
-  for (const { message, owner } of shown)
-    letters.push({
-      message,
-      owner,
-      sender: await requireStored(app, message.senderId),
-      project: await projectOf(app, owner),
-    })
+  for (const { message, owner } of shown) letters.push(...(await lettersOf(app, owner, [message])))
   return { letters, ...counts }
+}
+
+/** Returns messages of an agent's mail with who wrote them and where. */
+export async function lettersOf(
+  app: App,
+  owner: Agent,
+  messages: readonly InboxMessage[],
+): Promise<Letter[]> {
+  const project = await projectOf(app, owner)
+  const letters: Letter[] = []
+  for (const message of messages)
+    letters.push({ message, owner, project, sender: await requireStored(app, message.senderId) })
+  return letters
 }
 
 /** A message that was read, with the thread that it stands in. */
@@ -148,7 +155,8 @@ async function requireStored({ db }: App, id: number): Promise<Agent> {
   return agent
 }
 
-async function projectOf({ db }: App, { projectId }: Agent): Promise<Project> {
+/** Returns the project of an agent. */
+export async function projectOf({ db }: App, { projectId }: Agent): Promise<Project> {
   const project = await findProjectById(db, projectId)
   assert(project !== undefined, `project ${projectId} is there`)
   return project

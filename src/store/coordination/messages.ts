@@ -22,7 +22,8 @@ const MESSAGE = `
 const listing = (body: string) => `
   m.id, t.key AS thread_key, ${SENDER}, m.subject, ${body} AS body_md, m.importance,
   m.ack_required, m.created_at_ms, r.read_at_ms, r.acked_at_ms`
-const INBOX = `
+/** Reads mail of recipients; its first parameter says whether with the texts. */
+export const INBOX = `
   SELECT ${listing("CASE WHEN ? = 1 THEN m.body_md ELSE '' END")}
   FROM message_recipients r JOIN messages m ON m.id = r.message_id ${JOINS}`
 const INBOX_FILTER = "(? IS NULL OR m.created_at_ms > ?) AND (? = 0 OR m.importance = 'urgent')"

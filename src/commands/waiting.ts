@@ -1,0 +1,58 @@
+/** How a command waits for what other processes do: woken by the database, ended by the time, a signal or its parent's death. */
+
+import type { Database } from "../db/database.ts"
+
+/** How often it looks whether its parent lives. */
+const PARENT_CHECK_MS = 1_000
+const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const
+
+/** How waiting ended: with what was waited for, or without. */
+export type Awaited<T> = { value: T } | { stopped: "time" | "signal" | "parent" }
+
+/**
+ * Calls `look` at once and after every change of the database, until it returns something, `timeoutMs` have passed, a
+ * signal asks the process to end, or its parent is gone. Calls never overlap, and none begins after the end. A signal
+ * is left to its sender: the caller closes what is open and ends.
+ */
+export async function waitUntil<T>(
+  db: Database,
+  look: () => Promise<T | undefined>,
+  { timeoutMs }: { timeoutMs: number | undefined },
+): Promise<Awaited<T>> {
+  let stopped: "time" | "signal" | "parent" | undefined
+  let hasChanged = true
+  let wake = () => {}
+  const stop = (why: typeof stopped) => () => {
+    stopped ??= why
+    wake()
+  }
+  const onSignal = stop("signal")
+  const parent = process.ppid
+  // It keeps the process alive, too, which the database does not.
+  const parentCheck = setInterval(() => process.ppid !== parent && stop("parent")(), PARENT_CHECK_MS)
+  const timer = timeoutMs === undefined ? undefined : setTimeout(stop("time"), timeoutMs)
+  for (const signal of SIGNALS) process.once(signal, onSignal)
+  const unwatch = db.watch(() => {
+    hasChanged = true
+    wake()
+  })
+  try {
+    while (stopped === undefined) {
+      if (hasChanged) {
+        hasChanged = false
+        const value = await look()
+        if (value !== undefined) return { value }
+      } else {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    }
+    return { stopped }
+  } finally {
+    unwatch()
+    clearInterval(parentCheck)
+    clearTimeout(timer)
+    for (const signal of SIGNALS) process.removeListener(signal, onSignal)
+  }
+}
