@@ -2,7 +2,7 @@
 
 import type { Database } from "../../src/db/database.ts"
 import type { StoredEvent } from "../../src/domain/events/kinds.ts"
-import { listEventsAfter } from "../../src/store/events.ts"
+import { listEventsAfter, newestEventId } from "../../src/store/events.ts"
 
 /** Returns all events of the kinds that begin with one of some texts, oldest first. */
 export async function eventsIn(db: Database, ...beginnings: string[]): Promise<StoredEvent[]> {
@@ -16,4 +16,14 @@ export async function toldIn(
   ...beginnings: string[]
 ): Promise<[kind: string, data: StoredEvent["data"]][]> {
   return (await eventsIn(db, ...beginnings)).map(({ kind, data }) => [kind, data])
+}
+
+/** Returns the events that `act` makes happen. */
+export async function eventsDuring(
+  { db }: { db: Database },
+  act: () => Promise<unknown>,
+): Promise<StoredEvent[]> {
+  const before = await newestEventId(db)
+  await act()
+  return listEventsAfter(db, before, 100_000)
 }

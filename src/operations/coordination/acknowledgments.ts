@@ -3,12 +3,11 @@
 import * as z from "zod"
 import type { Queries } from "../../db/database.ts"
 import { type Agent, isNotifier, NOTIFIER_NAME } from "../../domain/coordination/agent.ts"
-import { type Message, type Recipient, replySubject } from "../../domain/coordination/message.ts"
+import { type Message, replySubject } from "../../domain/coordination/message.ts"
 import { oneLine } from "../../domain/foreign-text/markdown.ts"
 import { AppError, invalid } from "../../errors.ts"
 import { ownCommand } from "../../runtime/own-command.ts"
-import { listRecipients, markAcknowledged, markRead } from "../../store/coordination/messages.ts"
-import { recordEvent } from "../../store/events.ts"
+import { listRecipients } from "../../store/coordination/messages.ts"
 import { requireAgent } from "../admission.ts"
 import { agentName, body, messageId, projectId } from "../fields.ts"
 import { lines, shownTime } from "../markdown.ts"
@@ -16,6 +15,7 @@ import { type ActorContext, defineOperation } from "../operation.ts"
 import { inTransaction } from "../transaction.ts"
 import { deliver, requireDelivered } from "./delivery.ts"
 import { ownCopy, requireMessage, requireParticipant } from "./messages.ts"
+import { noteAcknowledged } from "./receipts.ts"
 import { notify } from "./writing.ts"
 
 export const ackMessage = defineOperation({
@@ -68,7 +68,8 @@ export async function acknowledge(
       const sender = await requireAgent(tx, project, message.senderId)
       const text = input.response_text
       const answered = text === undefined ? undefined : await respond(tx, dated, sender, message, text)
-      if (answered === undefined || "delivered" in answered) await record(tx, dated, message, own)
+      if (answered === undefined || "delivered" in answered)
+        await noteAcknowledged(tx, message, own, dated.nowMs)
       // An answer tells the sender by itself.
       if (answered === undefined) await notifyOf(tx, dated, sender, message)
       return { message, ackedAtMs: dated.nowMs, isFirst: true, delivery: answered }
@@ -93,16 +94,6 @@ async function notifyOf(tx: Queries, context: ActorContext, sender: Agent, messa
     subject: `${context.actor.name} acknowledged: ${message.subject}`,
     bodyMd: `${context.actor.name} acknowledged your message ${message.id}.`,
   })
-}
-
-async function record(tx: Queries, context: ActorContext, message: Message, own: Recipient) {
-  const { project, actor, nowMs } = context
-  await markAcknowledged(tx, message.id, actor.id, nowMs)
-  await markRead(tx, message.id, actor.id, nowMs)
-  // What everybody may see must not tell of a bcc recipient.
-  if (own.kind === "bcc") return
-  const event = { projectId: project.id, agentId: actor.id, subjectId: message.id, data: {} }
-  await recordEvent(tx, { ...event, kind: "message.acknowledged" }, nowMs)
 }
 
 async function respond(tx: Queries, context: ActorContext, sender: Agent, message: Message, bodyMd: string) {

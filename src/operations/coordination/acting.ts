@@ -7,13 +7,14 @@ import type { Queries } from "../../db/database.ts"
 import { type Agent, generateName, isPerson, nameKey } from "../../domain/coordination/agent.ts"
 import { oneLine } from "../../domain/foreign-text/markdown.ts"
 import { AppError, assert } from "../../errors.ts"
-import { findAgentById, insertAgent, listAgentNames, updateAgent } from "../../store/coordination/agents.ts"
+import { findAgentById, listAgentNames } from "../../store/coordination/agents.ts"
 import { moveReservationsSince } from "../../store/coordination/reservations.ts"
 import { listTakenUp, noteOnce, removeTakenUp, takenUpNotice } from "../../store/coordination/sessions.ts"
 import { findProjectById } from "../../store/projects.ts"
 import type { App } from "../app.ts"
 import { duration } from "../markdown.ts"
 import { removeDeadProcesses } from "../processes.ts"
+import { addAgent, takeUp } from "./presence.ts"
 import { isHeldByOthers, isReturning, listOwnAgents } from "./sessions.ts"
 import { notify } from "./writing.ts"
 
@@ -87,7 +88,7 @@ export async function takeBack(app: App, ownNames: readonly string[]): Promise<v
         const nowMs = app.now()
         if (await isHeldByOthers(tx, agent, ownNames, nowMs))
           await replace(tx, app, agent, { takenUpAtMs, nowMs })
-        await updateAgent(tx, { ...agent, session }, nowMs)
+        await takeUp(tx, agent, { ...agent, session }, ownNames, nowMs)
         await removeTakenUp(tx, agentId)
       })
     }
@@ -103,7 +104,7 @@ async function replace(
 ): Promise<void> {
   const taken = new Set((await listAgentNames(tx, agent.projectId)).map(nameKey))
   const name = generateName(agent.name, (drawn) => taken.has(nameKey(drawn)), app.random)
-  const successor = await insertAgent(tx, { ...agent, name }, nowMs)
+  const successor = await addAgent(tx, { ...agent, name }, nowMs)
   await moveReservationsSince(tx, agent.id, successor, takenUpAtMs)
   const project = await findProjectById(tx, agent.projectId)
   assert(project !== undefined, `agent ${agent.id} has a project`)

@@ -22,13 +22,7 @@ import { renewedExpiry } from "../../domain/coordination/reservation.ts"
 import { oneLine } from "../../domain/foreign-text/markdown.ts"
 import type { Project, Repository } from "../../domain/project.ts"
 import { canonicalProjectKey } from "../../git/repository.ts"
-import {
-  findAgentByName,
-  insertAgent,
-  listAgents,
-  markClaimed,
-  updateAgent,
-} from "../../store/coordination/agents.ts"
+import { findAgentByName, insertAgent, listAgents, markClaimed } from "../../store/coordination/agents.ts"
 import { hasMail } from "../../store/coordination/messages.ts"
 import { listHeldByAgent, moveReservations, renewReservation } from "../../store/coordination/reservations.ts"
 import {
@@ -54,6 +48,7 @@ import { noteTakenUp, takeBack } from "./acting.ts"
 import { endHeld } from "./endings.ts"
 import { workPlaceAround } from "./locations.ts"
 import { chooseName, requireProgramsOwn } from "./names.ts"
+import { addAgent, takeUp } from "./presence.ts"
 import { recordReservation } from "./recording.ts"
 import { isHeldByOthers, listOwnAgents, sessionNames, sessionOf } from "./sessions.ts"
 
@@ -134,8 +129,8 @@ export async function register(
     const profile = { ...profileOf(identity, before), ...rest }
     const agent =
       before === undefined
-        ? await insertAgent(tx, profile, nowMs)
-        : await updateAgent(tx, { ...before, ...profile }, nowMs)
+        ? await addAgent(tx, profile, nowMs)
+        : await takeUp(tx, before, { ...before, ...profile }, own, nowMs)
     if (before !== undefined) await noteTakenUp(tx, before, own, nowMs)
     for (const { id } of unclaimed) if (id !== agent.id) await handOver(tx, id, agent, nowMs)
     if (before !== undefined) await moveReservations(tx, before.id, agent)

@@ -32,6 +32,7 @@ import { type ActorContext, defineOperation } from "../operation.ts"
 import { inTransaction } from "../transaction.ts"
 import { areAcquainted } from "./acquaintance.ts"
 import { requestContact, requestSubject } from "./delivery.ts"
+import { recordBlock, recordContactAnswer, recordContactRequest } from "./recording.ts"
 import { notify } from "./writing.ts"
 
 export const requestContactOperation = defineOperation({
@@ -104,7 +105,11 @@ async function ask(
     status,
     reason: why,
   }
-  return { status, contactId: await putContact(tx, contact, nowMs) }
+  const contactId = await putContact(tx, contact, nowMs)
+  const told = { id: contactId, projectId: project.id, requester: actor, recipient }
+  await recordContactRequest(tx, told, nowMs)
+  await recordContactAnswer(tx, told, { by: recipient, approved: status === "approved" }, nowMs)
+  return { status, contactId }
 }
 
 export const respondContact = defineOperation({
@@ -132,6 +137,8 @@ export const respondContact = defineOperation({
       const requester = await requireAgent(tx, project, contact.requesterId)
       const response = (await acceptsTextFrom(tx, requester, actor)) ? (input.response_message ?? null) : null
       await respondToContact(tx, contact.id, { status, response }, dated.nowMs)
+      const told = { id: contact.id, projectId: project.id, requester, recipient: actor }
+      await recordContactAnswer(tx, told, { by: actor, approved: input.approved }, dated.nowMs)
       await notifyOfAnswer(tx, dated, requester, contact.id, status, response)
       return { contact, status, unblocked, response }
     })
@@ -299,6 +306,7 @@ export const blockAgent = defineOperation({
     const { project, actor } = context
     return inTransaction(context, `project:${project.id}`, async (tx, { nowMs }) => {
       const blocked = await requireOther(tx, context, input.blocked_name, "blocked_name")
+      const { blocked: isBlocked } = await findContactFacts(tx, blocked.id, actor.id)
       await putBlock(tx, actor.id, blocked.id, input.reason ?? null, nowMs)
       const contact = {
         projectId: project.id,
@@ -308,6 +316,7 @@ export const blockAgent = defineOperation({
       }
       const before = await findContact(tx, blocked.id, actor.id)
       const contactId = await putContact(tx, { ...contact, reason: before?.reason ?? "none" }, nowMs)
+      if (!isBlocked) await recordBlock(tx, { blocker: actor, blocked, contactId }, nowMs)
       return { blocker: actor, blocked, contactId }
     })
   },

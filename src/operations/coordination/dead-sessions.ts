@@ -4,12 +4,14 @@
  */
 
 import { DEAD_SESSION_GRACE_MS } from "../../config/limits.ts"
+import type { Queries } from "../../db/database.ts"
 import { isOfSameNamespace, isSameProcess } from "../../runtime/process-identity.ts"
 import { listAgentsOfSession } from "../../store/coordination/agents.ts"
 import { listHoldingSessions } from "../../store/coordination/reservations.ts"
 import { findDeath, listAnchors, noteDeath, removeDeath } from "../../store/coordination/sessions.ts"
 import type { App } from "../app.ts"
 import { livingSessions, removeDeadProcesses } from "../processes.ts"
+import { noteGone, noteReturn } from "./presence.ts"
 import { releaseAllOf } from "./reservations.ts"
 import { sessionNames } from "./sessions.ts"
 
@@ -41,9 +43,7 @@ export async function tendDeadSessions(
     const isDead = await hasDied(sight, session, living)
     if (isDead !== (diedAtMs !== null)) {
       hasChanged = true
-      await app.db.transaction("sessions", (tx) =>
-        isDead ? noteDeath(tx, session, app.now()) : removeDeath(tx, session),
-      )
+      await app.db.transaction("sessions", (tx) => noteFate(tx, session, isDead, app.now()))
     }
     const graceMs = withoutGrace ? 0 : DEAD_SESSION_GRACE_MS
     if (!isDead || app.now() - (diedAtMs ?? app.now()) < graceMs) continue
@@ -52,6 +52,16 @@ export async function tendDeadSessions(
     await app.db.transaction("sessions", (tx) => removeDeath(tx, session))
   }
   return { released, hasChanged: hasChanged || released > 0 }
+}
+
+async function noteFate(tx: Queries, session: string, isDead: boolean, nowMs: number): Promise<void> {
+  const agentIds = (await listAgentsOfSession(tx, session)).map(({ id }) => id)
+  if (!isDead) {
+    await removeDeath(tx, session)
+    return noteReturn(tx, agentIds, nowMs)
+  }
+  await noteDeath(tx, session, nowMs)
+  for (const id of agentIds) await noteGone(tx, id, nowMs)
 }
 
 /** To find all that hold something takes reading every reservation. */

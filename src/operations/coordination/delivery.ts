@@ -14,10 +14,10 @@ import { AppError, assert } from "../../errors.ts"
 import { findContact, findContactFacts, putContact } from "../../store/coordination/contacts.ts"
 import { countSentSince } from "../../store/coordination/messages.ts"
 import { findThread, hasWrittenTo, isThreadMember } from "../../store/coordination/threads.ts"
-import { recordEvent } from "../../store/events.ts"
 import type { ProjectContext } from "../operation.ts"
 import { rateLimited } from "../rate-limits.ts"
 import { areAcquainted } from "./acquaintance.ts"
+import { recordContactRequest, recordSent } from "./recording.ts"
 import { type Delivered, type Draft, notify, writeMessage } from "./writing.ts"
 
 /** Why one recipient does not get a message, with the next step. */
@@ -66,20 +66,10 @@ async function write(
   draft: Draft,
   thread: Thread | undefined,
 ): Promise<Delivered> {
-  const { app, project, nowMs } = context
+  const { app, project } = context
   const delivered = await writeMessage(tx, context, draft, thread)
   await app.search.putMessage(tx, { id: delivered.messageId, subject: draft.subject, body: draft.bodyMd })
-  await recordEvent(
-    tx,
-    {
-      kind: "message.sent",
-      projectId: project.id,
-      agentId: draft.sender.id,
-      subjectId: delivered.messageId,
-      data: {},
-    },
-    nowMs,
-  )
+  await recordSent(tx, project.id, draft, delivered)
   return delivered
 }
 
@@ -219,6 +209,7 @@ export async function requestContact(
     reason,
   }
   const id = await putContact(tx, { ...request, status: "pending" }, context.nowMs)
+  await recordContactRequest(tx, { id, projectId: context.project.id, requester, recipient }, context.nowMs)
   await notify(tx, context, recipient, {
     subject: requestSubject(requester),
     bodyMd: `${requester.name} would like to write to you: ${oneLine(reason)}\n\nContact request id: ${id}\n\nAnswer with respond-contact.`,

@@ -10,7 +10,7 @@ import type { Project, Repository } from "../../domain/project.ts"
 import { assert } from "../../errors.ts"
 import { canonicalProjectKey } from "../../git/repository.ts"
 import { isStillRunning } from "../../runtime/process-identity.ts"
-import { findAgentByName, findAgentInRepository, insertAgent } from "../../store/coordination/agents.ts"
+import { findAgentByName, findAgentInRepository } from "../../store/coordination/agents.ts"
 import { listAnchors, listSessionsAt, putAnchors, removeAnchors } from "../../store/coordination/sessions.ts"
 import {
   findMostActiveProject,
@@ -25,6 +25,7 @@ import { mayActAs, takeBack } from "./acting.ts"
 import { openProject } from "./agents.ts"
 import type { Claimant } from "./claims.ts"
 import { chooseName } from "./names.ts"
+import { addAgent } from "./presence.ts"
 import { clientSession, earlierSession, listOwnAgents, sessionNames } from "./sessions.ts"
 
 /** What a hook or a command knows of the session that it was started in. */
@@ -156,7 +157,7 @@ export async function requireClaimant(
   const key = work.projectKey ?? work.repository.rootPath
   const project = joined ?? (await openProject(tx, context, key, work.repository.id))
   await linkRepository(tx, project.id, work.repository.id)
-  const agent = await insertAgent(
+  const agent = await addAgent(
     tx,
     {
       projectId: project.id,

@@ -9,13 +9,13 @@ import {
   THREAD_MESSAGES_LIMIT_DEFAULT,
 } from "../../config/limits.ts"
 import type { Queries } from "../../db/database.ts"
-import { isWaiting } from "../../domain/coordination/message.ts"
+import type { Agent } from "../../domain/coordination/agent.ts"
+import { isWaiting, type Message } from "../../domain/coordination/message.ts"
 import { modeOf, type Reservation } from "../../domain/coordination/reservation.ts"
 import { oneLine } from "../../domain/foreign-text/markdown.ts"
 import type { Repository } from "../../domain/project.ts"
 import { AppError } from "../../errors.ts"
 import { findContact, findContactFacts, putContact, removeBlock } from "../../store/coordination/contacts.ts"
-import { markRead } from "../../store/coordination/messages.ts"
 import { listHeldByAgent } from "../../store/coordination/reservations.ts"
 import { howToConnect, requireRepository } from "../admission.ts"
 import { agentName, pathPatterns, projectId, reason, repositoryId, seconds, threadId } from "../fields.ts"
@@ -36,6 +36,8 @@ import { notifyOfAnswer, requireOther } from "./contacts.ts"
 import { type Grant, grant, newGrantCall } from "./grants.ts"
 import { readInbox } from "./messages.ts"
 import { resolvePattern } from "./patterns.ts"
+import { noteRead } from "./receipts.ts"
+import { recordContactAnswer } from "./recording.ts"
 import { admitToRepository, conflictReport } from "./reservations.ts"
 import { findSharersOf, type Sharers, sharersLine } from "./sharers.ts"
 import { surroundingsOf, surroundingsText } from "./surroundings.ts"
@@ -253,7 +255,7 @@ export const macroPrepareThread = defineOperation({
     const markedRead = await inTransaction(context, `project:${project.id}`, (tx, dated) =>
       markAllRead(
         tx,
-        shown.map((one) => one.message.id),
+        shown.map((one) => one.message),
         actor.id,
         dated.nowMs,
       ),
@@ -272,9 +274,9 @@ export const macroPrepareThread = defineOperation({
 const OLDER_MESSAGES =
   "They are older and stay unread; fetch-inbox shows your unread mail, read-message one message."
 
-async function markAllRead(tx: Queries, messageIds: readonly number[], agentId: number, nowMs: number) {
+async function markAllRead(tx: Queries, messages: readonly Message[], agentId: number, nowMs: number) {
   let marked = 0
-  for (const id of messageIds) if (await markRead(tx, id, agentId, nowMs)) marked += 1
+  for (const message of messages) if (await noteRead(tx, message, agentId, nowMs)) marked += 1
   return marked
 }
 
@@ -304,7 +306,7 @@ export const macroContactHandshake = defineOperation({
       }
       const liftedBlock = await removeBlock(tx, actor.id, recipient.id)
       const asked = await findContact(tx, recipient.id, actor.id)
-      const ids = await approveBothWays(tx, project.id, [actor.id, recipient.id], input.reason, dated.nowMs)
+      const ids = await approveBothWays(tx, dated, recipient, input.reason)
       if (asked?.status === "pending") await notifyOfAnswer(tx, dated, recipient, asked.id, "approved")
       return { requester: actor, recipient, liftedBlock, ids }
     })
@@ -322,16 +324,30 @@ export const macroContactHandshake = defineOperation({
     ),
 })
 
-async function approveBothWays(
-  tx: Queries,
-  projectId: number,
-  [one, other]: [number, number],
-  why: string,
-  nowMs: number,
-) {
-  const contact = { projectId, status: "approved" as const, reason: why }
+async function approveBothWays(tx: Queries, context: ActorContext, other: Agent, why: string) {
   return {
-    forth: await putContact(tx, { ...contact, requesterId: one, recipientId: other }, nowMs),
-    back: await putContact(tx, { ...contact, requesterId: other, recipientId: one }, nowMs),
+    forth: await approve(tx, context, [context.actor, other], why),
+    back: await approve(tx, context, [other, context.actor], why),
   }
+}
+
+/** Approves contact one way, which the acting agent says for both; returns its id. */
+async function approve(
+  tx: Queries,
+  { project, actor, nowMs }: ActorContext,
+  [requester, recipient]: [Agent, Agent],
+  why: string,
+): Promise<number> {
+  const before = await findContact(tx, requester.id, recipient.id)
+  const sides = { requesterId: requester.id, recipientId: recipient.id }
+  const contact = { projectId: project.id, ...sides, status: "approved" as const, reason: why }
+  const id = await putContact(tx, contact, nowMs)
+  if (before?.status !== "approved")
+    await recordContactAnswer(
+      tx,
+      { id, projectId: project.id, requester, recipient },
+      { by: actor, approved: true },
+      nowMs,
+    )
+  return id
 }

@@ -32,7 +32,6 @@ import {
   type InboxFilter,
   listInbox,
   listRecipients,
-  markRead,
 } from "../../store/coordination/messages.ts"
 import { findThread, isThreadMember } from "../../store/coordination/threads.ts"
 import { requireAgent } from "../admission.ts"
@@ -53,6 +52,7 @@ import { fitBlocks, fromAt, inboxEntry, lines, messageBody, messageFacts, shownT
 import { type ActorContext, defineOperation } from "../operation.ts"
 import { inTransaction } from "../transaction.ts"
 import { deliver, requireDelivered } from "./delivery.ts"
+import { noteRead } from "./receipts.ts"
 import type { Draft } from "./writing.ts"
 
 const sendOptions = {
@@ -279,7 +279,7 @@ export function read(context: ActorContext, input: { message_id: number }) {
   return inTransaction(context, `project:${project.id}`, async (tx, { nowMs }) => {
     const message = await requireMessage(tx, project, input.message_id)
     await requireParticipant(tx, project, actor, message)
-    await markRead(tx, message.id, actor.id, nowMs)
+    await noteRead(tx, message, actor.id, nowMs)
     const recipients = await listRecipients(tx, message.id)
     const readAtMs = ownCopy(recipients, actor)?.readAtMs ?? nowMs
     return { agent: actor, message, recipients, readAtMs, nowMs }

@@ -28,6 +28,7 @@ import type { CallContext } from "../operation.ts"
 import { type Claimant, claimOf, findClaimConflicts } from "./claims.ts"
 import { endHeld } from "./endings.ts"
 import type { Location } from "./locations.ts"
+import { recordOverride } from "./recording.ts"
 import { ownAgentIdsOf } from "./sessions.ts"
 import { notify } from "./writing.ts"
 
@@ -90,8 +91,10 @@ export async function requestOverride(
     )
     const actor = claimant.agent.name
     await recordAudit(tx, id, { kind: "requested", actor, reservationId: null }, dated.nowMs)
-    if (rules.requireAdminApproval) return { override: await requireOverride(tx, id), released: [] }
-    return approve(tx, dated, await requireOverride(tx, id), holders, BY_SETTINGS)
+    const override = await requireOverride(tx, id)
+    await recordOverride(tx, "override.requested", override, { holders }, dated.nowMs)
+    if (rules.requireAdminApproval) return { override, released: [] }
+    return approve(tx, dated, override, holders, BY_SETTINGS)
   })
 }
 
@@ -124,6 +127,7 @@ export async function decideOverride(
     }
     await decidePending(tx, id, "denied", dated.nowMs)
     await recordAudit(tx, id, { kind: "denied", actor: decidedBy, reservationId: null }, dated.nowMs)
+    await recordOverride(tx, "override.denied", override, { holders: [], decidedBy }, dated.nowMs)
     await tell(tx, dated, override.requesterId, {
       subject: `Override denied: ${oneLine(override.path)}`,
       bodyMd: `Your request to override the reservation of ${named(override.path)} was denied by ${named(decidedBy)}.`,
@@ -169,6 +173,7 @@ async function approve(
   const { nowMs } = context
   await decidePending(tx, override.id, "approved", nowMs)
   await recordAudit(tx, override.id, { kind: "approved", actor: decidedBy, reservationId: null }, nowMs)
+  await recordOverride(tx, "override.approved", override, { holders, decidedBy }, nowMs)
   for (const reservation of holders) {
     await endHeld(tx, reservation, nowMs)
     const effect = { kind: "released", actor: override.requesterName, reservationId: reservation.id } as const

@@ -34,6 +34,7 @@ import { endHeld } from "./endings.ts"
 import { grant, type Refused } from "./grants.ts"
 import { findReservations } from "./lookup.ts"
 import { resolvePattern } from "./patterns.ts"
+import { noteGone } from "./presence.ts"
 import { findSharersOf, sharersLine } from "./sharers.ts"
 
 /**
@@ -234,6 +235,14 @@ export async function releaseOf(
     release(tx, dated, ids),
   )
   return released
+}
+
+/** Ends the session of an agent: releases all that it holds, and tells that it is gone. */
+export function leave(context: CallContext, agent: Agent): Promise<void> {
+  return inTransaction({ ...context, actor: agent }, `agent:${agent.id}`, async (tx, dated) => {
+    await release(tx, dated, [])
+    await noteGone(tx, agent.id, dated.nowMs)
+  })
 }
 
 /** Releases all that an agent holds, on nobody's behalf; returns how much that was. */

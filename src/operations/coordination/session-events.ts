@@ -19,7 +19,8 @@ import type { CallContext } from "../operation.ts"
 import type { Claimant } from "./claims.ts"
 import { type Holder, namedProjectKey, requireClaimant, type SessionClues } from "./holder.ts"
 import type { Location } from "./locations.ts"
-import { releaseOf } from "./reservations.ts"
+import { noteReturn } from "./presence.ts"
+import { leave } from "./reservations.ts"
 import { hasSiblings } from "./sessions.ts"
 
 /** What an agent should know when its session starts. */
@@ -53,6 +54,7 @@ export async function startSession(
       workTree: rootPath,
       projectKey,
     })
+    await noteReturn(tx, claimant.ownAgentIds, nowMs)
     await touchAgentAt(tx, claimant.agent.id, rootPath, nowMs)
     if (holder.session !== undefined) await noteWelcome(tx, holder.session, claimant.agent.id, nowMs)
     const held = await listReservationsIn(tx, repository.id, nowMs, LISTING_ROWS_MAX)
@@ -86,7 +88,7 @@ export async function takeUntold(
 }
 
 /**
- * Releases everything that the session's agents hold. Agents of a server under the same client process are
+ * Releases everything that the session's agents hold, and tells that they are gone. Agents of a server under the same client process are
  * left alone while another conversation in that process may be theirs.
  */
 export async function endSession(
@@ -97,7 +99,7 @@ export async function endSession(
   const { session } = holder
   const isAlone = session === undefined || !(await hasSiblings(context.app.db, session))
   for (const agent of holder.agents)
-    if (isAlone || !agent.session?.startsWith("process:")) await releaseOf(context, agent)
+    if (isAlone || !agent.session?.startsWith("process:")) await leave(context, agent)
   // A client whose servers know the id may go on with the conversation under another, which finds this one.
   if (session !== undefined && !tellsServersItsSession)
     await context.app.db.transaction("sessions", (tx) => removeAnchors(tx, session))

@@ -28,6 +28,8 @@ export const agentStatements = {
     UPDATE agents SET project_id = ?, name = ?, name_key = ?, program = ?, model = ?, task_description = ?, repository_id = ?,
       contact_policy = ?, session = ?, is_claimed = ?, last_active_at_ms = ?, work_tree = ?
     WHERE id = ? RETURNING ${COLUMNS}`,
+  markGone: `UPDATE agents SET gone_at_ms = ? WHERE id = ? AND gone_at_ms IS NULL RETURNING ${COLUMNS}`,
+  markPresent: `UPDATE agents SET gone_at_ms = NULL WHERE id = ? AND gone_at_ms IS NOT NULL RETURNING ${COLUMNS}`,
   markClaimed: "UPDATE agents SET is_claimed = 1 WHERE id = ?",
   setPolicy: "UPDATE agents SET contact_policy = ? WHERE id = ?",
   touch: "UPDATE agents SET last_active_at_ms = ? WHERE id = ?",
@@ -129,6 +131,18 @@ export async function setContactPolicy(tx: Queries, agentId: number, policy: Con
 /** Marks that nobody takes an agent over any more. */
 export async function markClaimed(tx: Queries, agentId: number): Promise<void> {
   await tx.run(agentStatements.markClaimed, [agentId])
+}
+
+/** Notes that the session of an agent has ended; returns the agent unless that was noted before. */
+export async function markGone(tx: Queries, agentId: number, nowMs: number): Promise<Agent | undefined> {
+  const row = await tx.get<AgentRow>(agentStatements.markGone, [nowMs, agentId])
+  return row && toAgent(row)
+}
+
+/** Notes that an agent is there again; returns the agent if it was noted to be gone. */
+export async function markPresent(tx: Queries, agentId: number): Promise<Agent | undefined> {
+  const row = await tx.get<AgentRow>(agentStatements.markPresent, [agentId])
+  return row && toAgent(row)
 }
 
 /** Moves an agent's last activity to `nowMs`. */

@@ -92,8 +92,9 @@ export const messageStatements = {
   hasMail: `
     SELECT id FROM messages WHERE sender_id = ?
     UNION SELECT message_id FROM message_recipients WHERE agent_id = ? LIMIT 1`,
-  markRead:
-    "UPDATE message_recipients SET read_at_ms = ? WHERE message_id = ? AND agent_id = ? AND read_at_ms IS NULL",
+  markRead: `
+    UPDATE message_recipients SET read_at_ms = ? WHERE message_id = ? AND agent_id = ? AND read_at_ms IS NULL
+    RETURNING kind`,
   markAcked:
     "UPDATE message_recipients SET acked_at_ms = ? WHERE message_id = ? AND agent_id = ? AND acked_at_ms IS NULL",
   notices: `
@@ -298,14 +299,15 @@ export async function hasMail(db: Queries, agentId: number): Promise<boolean> {
   return (await db.get(messageStatements.hasMail, [agentId, agentId])) !== undefined
 }
 
-/** Marks a message read by a recipient; the first time stays. Returns whether this was it. */
+/** Marks a message read by a recipient; the first time stays. If this was it, returns as what it got the message. */
 export async function markRead(
   tx: Queries,
   messageId: number,
   agentId: number,
   nowMs: number,
-): Promise<boolean> {
-  return (await tx.run(messageStatements.markRead, [nowMs, messageId, agentId])) > 0
+): Promise<RecipientKind | undefined> {
+  const row = await tx.get<{ kind: string }>(messageStatements.markRead, [nowMs, messageId, agentId])
+  return row?.kind as RecipientKind | undefined
 }
 
 /** Records a recipient's acknowledgment; the first time stays. Returns whether this was it. */

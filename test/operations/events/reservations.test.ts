@@ -1,16 +1,11 @@
 /** What is told of reservations: each change once, in the transaction that makes it. */
 
 import { expect, test } from "vitest"
-import type { StoredEvent } from "../../../src/domain/events/kinds.ts"
 import type { App } from "../../../src/operations/app.ts"
 import { closeExpired } from "../../../src/operations/coordination/expiry.ts"
 import { cleanUp } from "../../../src/operations/coordination/typed-paths.ts"
-import { listEventsAfter } from "../../../src/store/events.ts"
+import { eventsIn } from "../../support/events.ts"
 import { agents, numberAfter, type TestAgent } from "../../support/world.ts"
-
-async function eventsOf(app: App, prefix: string): Promise<StoredEvent[]> {
-  return (await listEventsAfter(app.db, 0, 10_000)).filter(({ kind }) => kind.startsWith(prefix))
-}
 
 function reserve(agent: TestAgent, pathPattern: string, args: Record<string, unknown> = {}): Promise<string> {
   return agent.session.call("reserve-file-paths", {
@@ -37,7 +32,7 @@ test("what is granted, renewed and released is told with its pattern, mode, expi
   const first = { ...facts, mode: "exclusive", expires_at: "2026-03-10T12:01:00.000Z" }
   const then = { ...facts, mode: "shared", expires_at: "2026-03-10T12:01:01.000Z" }
   const of = { projectId: ada.projectId, repositoryId: ada.repositoryId, agentId: ada.id, subjectId: id }
-  expect(await eventsOf(app, "reservation.")).toMatchObject([
+  expect(await eventsIn(app.db, "reservation.")).toMatchObject([
     { ...of, kind: "reservation.granted", data: first },
     { ...of, kind: "reservation.renewed", data: then },
     { ...of, kind: "reservation.released", data: then },
@@ -57,11 +52,11 @@ test.each(CLOSERS)("%s tells once of each reservation that has run out", async (
   const early = numberAfter(await reserve(ada, "src/**"), "Reservation id")
   world.advance(89_999)
   await close(ada)
-  expect((await eventsOf(app, "reservation.expired")).map(({ subjectId }) => subjectId)).toEqual([early])
+  expect((await eventsIn(app.db, "reservation.expired")).map(({ subjectId }) => subjectId)).toEqual([early])
   world.advance(1)
   await close(ada)
   for (const [, again] of CLOSERS) await again(ada)
-  expect(await eventsOf(app, "reservation.expired")).toMatchObject([
+  expect(await eventsIn(app.db, "reservation.expired")).toMatchObject([
     { subjectId: early, agentId: ada.id, data: { expires_at: "2026-03-10T12:01:00.000Z" } },
     { subjectId: late, agentId: ada.id, data: { path_pattern: "src/a.ts", mode: "exclusive", reason: null } },
   ])
