@@ -16,6 +16,7 @@ import { startDeadSessionWatch } from "./operations/coordination/dead-sessions.t
 import { startExpiryWatch } from "./operations/coordination/expiry.ts"
 import { startIndexingWatch } from "./operations/documentation/indexing-watch.ts"
 import { startEmbeddingWorker } from "./operations/embedding/worker.ts"
+import { startEventPruning } from "./operations/events/pruning.ts"
 import { OPERATIONS } from "./operations/index.ts"
 import { startUpkeepWatch } from "./operations/upkeep.ts"
 import { startWebhookDelivery } from "./operations/webhooks/delivery.ts"
@@ -46,6 +47,7 @@ export function startListener(
           startDeadSessionWatch(app),
           startExpiryWatch(app),
           startUpkeepWatch(app),
+          startEventPruning(app),
           ...(app.indexer === undefined ? [] : [startIndexingWatch(app, app.indexer)]),
         ]
       }

@@ -12,6 +12,8 @@ import { AppError } from "../errors.ts"
 import type { LogLevel } from "../runtime/log.ts"
 import {
   CONFIG_BYTES_MAX,
+  EVENT_KEEP_DAYS_DEFAULT,
+  EVENT_KEEP_DAYS_MAX,
   HALF_LIFE_DAYS_DEFAULT,
   HALF_LIFE_DAYS_MAX,
   IGNORED_DOCUMENTS_DEFAULT,
@@ -91,6 +93,8 @@ export interface Config {
   rates: Rates
   /** How fast memories fade. */
   halfLives: HalfLives
+  /** Days after which events are pruned. */
+  eventKeepDays: number
   /** Globs of files and folders that are never read as documentation. */
   ignoredDocuments: readonly string[]
   /** Hosts, in lower case, of which agents may connect repositories by themselves; with a port where it is unusual. */
@@ -145,6 +149,7 @@ export function readConfig(sources: ConfigSources): Config {
     identity: readIdentity(file, warnings),
     rates: readRates(env, file, warnings),
     halfLives: readHalfLives(file, warnings),
+    eventKeepDays: readEventKeepDays(file, warnings),
     ...readDocumentation(file, warnings),
     warnings,
     logLevel: readChoice(env, "SIGNALBOX_LOG", ["debug", "info", "warn", "error", "silent"], "info"),
@@ -275,6 +280,20 @@ function readHalfLives({ path, content }: UserConfig, warnings: string[]): HalfL
     }
   }
   return days as HalfLives
+}
+
+function readEventKeepDays({ path, content }: UserConfig, warnings: string[]): number {
+  let days = EVENT_KEEP_DAYS_DEFAULT
+  for (const [name, value] of entriesOf(content.events, "events", path, warnings)) {
+    if (name !== "keepDays") warnings.push(`${path}: events.${name} is unknown; known is keepDays`)
+    else if (Number.isInteger(value) && Number(value) >= 1 && Number(value) <= EVENT_KEEP_DAYS_MAX)
+      days = Number(value)
+    else
+      warnings.push(
+        `${path}: events.keepDays must be a whole number of days, 1 to ${EVENT_KEEP_DAYS_MAX}; the default, ${EVENT_KEEP_DAYS_DEFAULT}, holds`,
+      )
+  }
+  return days
 }
 
 const HOST = /^(?:[a-z\d][\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i

@@ -179,6 +179,7 @@ interface FileSettings {
 const USER_ONLY_KEYS: ReadonlySet<string> = new Set([
   "database",
   "documentation",
+  "events",
   "hooks.mail",
   "identity",
   "limits",

@@ -140,6 +140,9 @@ export const HALF_LIFE_DAYS_DEFAULT = {
   reflective: 700,
 }
 export const HALF_LIFE_DAYS_MAX = 100_000
+/** Days that events are kept. Config: `events.keepDays` in the user's config file. */
+export const EVENT_KEEP_DAYS_DEFAULT = 30
+export const EVENT_KEEP_DAYS_MAX = 3_650
 /** Ids of memories may be shortened to a beginning that no other has, at the least this long; for people at a terminal. */
 export const MEMORY_ID_CHARS_MIN = 8
 export const MEMORY_TYPED_ID_CHARS_MIN = 4

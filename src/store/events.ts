@@ -13,6 +13,13 @@ export const eventStatements = {
   listAfter: `${SELECT} WHERE id > ? ORDER BY id LIMIT ?`,
   listBefore: `${SELECT} WHERE id < ? ORDER BY id DESC LIMIT ?`,
   newestId: "SELECT coalesce(max(id), 0) AS id FROM events",
+  // The newest one stays, so that no id is ever given again.
+  lastOld: `
+    SELECT max(oldest.id) AS id FROM (
+      SELECT e.id, e.created_at_ms FROM events e WHERE e.id < (SELECT max(id) FROM events) ORDER BY e.id LIMIT ?) oldest
+    WHERE oldest.created_at_ms < ?`,
+  removeUpTo: "DELETE FROM events WHERE id <= ?",
+  raiseHorizon: "UPDATE event_horizon SET told_after = ? WHERE id = 1 AND told_after < ?",
   horizon: "SELECT told_after FROM event_horizon WHERE id = 1",
 }
 
@@ -92,4 +99,22 @@ export async function newestEventId(db: Queries): Promise<number> {
 export async function eventHorizon(db: Queries): Promise<number> {
   const row = await db.get<{ told_after: number }>(eventStatements.horizon)
   return row?.told_after ?? 0
+}
+
+/**
+ * Returns the last one of the oldest events, at most `limit`, that happened before a time; undefined when none of them
+ * did. The newest event of all never counts.
+ */
+export async function lastOldEvent(
+  db: Queries,
+  beforeMs: number,
+  limit: number,
+): Promise<number | undefined> {
+  return (await db.get<{ id: number | null }>(eventStatements.lastOld, [limit, beforeMs]))?.id ?? undefined
+}
+
+/** Deletes all events up to an id, and notes that they are no longer there; returns how many. */
+export async function removeEventsUpTo(tx: Queries, id: number): Promise<number> {
+  await tx.run(eventStatements.raiseHorizon, [id, id])
+  return tx.run(eventStatements.removeUpTo, [id])
 }

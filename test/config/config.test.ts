@@ -142,6 +142,37 @@ describe("half-lives", () => {
   })
 })
 
+describe("the days that events are kept", () => {
+  test.each([1, 2, 30, 3_650])("may be %d", (keepDays) => {
+    const read = home().read({ events: { keepDays } })
+    expect([read.eventKeepDays, read.warnings]).toEqual([keepDays, []])
+  })
+
+  test.each(["0", "-1", "3651", "1.5", "1e999", '"30"', "true", "null", "[30]", "{}"])(
+    "may not be %s: the setting is named, and the default holds",
+    (json) => {
+      const { path, read } = home()
+      const { eventKeepDays, warnings } = read(`{"events": {"keepDays": ${json}}}`)
+      expect(eventKeepDays).toBe(30)
+      expect(warnings).toEqual([
+        `${path}: events.keepDays must be a whole number of days, 1 to 3650; the default, 30, holds`,
+      ])
+    },
+  )
+
+  test.each([
+    [{}, []],
+    [{ events: {} }, []],
+    [{ events: null }, []],
+    [{ events: 7 }, ["events must be an object; the defaults hold"]],
+    [{ events: { keep: 7 } }, ["events.keep is unknown; known is keepDays"]],
+  ])("are the default with %j", (content, expected) => {
+    const { path, read } = home()
+    const { eventKeepDays, warnings } = read(content)
+    expect([eventKeepDays, warnings]).toEqual([30, expected.map((text) => `${path}: ${text}`)])
+  })
+})
+
 describe("a config file", () => {
   test.each(["", "{", "{memory: 1}", '{"memory": {"halfLifeDays": {"semantic": 1,}}}'])(
     "that is no JSON, %j, is warned of, and every default holds",
