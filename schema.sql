@@ -193,6 +193,25 @@ CREATE INDEX reservations_open_by_agent ON reservations (agent_id) WHERE ended_a
 CREATE INDEX reservations_open_by_expiry ON reservations (expires_at_ms) WHERE ended_at_ms IS NULL;
 CREATE INDEX reservations_by_project ON reservations (project_id) WHERE ended_at_ms IS NULL;
 
+-- Who waits for files that others hold, the longest first, and the process that waits for it, by pid and identity_mark:
+-- once that is gone, or until_at_ms is past, the row counts for nothing. reservation_id is what came of it, which lapses
+-- soon unless it is used: then it lasts for duration_seconds.
+CREATE TABLE reservation_waits (
+  id INTEGER PRIMARY KEY,
+  repository_id BIGINT NOT NULL REFERENCES repositories (id),
+  agent_id BIGINT NOT NULL REFERENCES agents (id),
+  path_pattern TEXT NOT NULL,
+  exclusive INTEGER NOT NULL CHECK (exclusive IN (0, 1)),
+  duration_seconds INTEGER NOT NULL,
+  pid BIGINT NOT NULL,
+  identity_mark TEXT NOT NULL,
+  created_at_ms BIGINT NOT NULL,
+  until_at_ms BIGINT NOT NULL,
+  reservation_id BIGINT REFERENCES reservations (id),
+  used_at_ms BIGINT
+);
+CREATE INDEX reservation_waits_by_repository ON reservation_waits (repository_id);
+
 -- What happened, append-only, each row written in the transaction of the change that it tells of; the source of
 -- get-latest-updates too. id grows with the order of the commits and is never given twice: the newest row is
 -- never deleted. agent_id is who did it, actor names who did when that is no agent. party_id is the agent on

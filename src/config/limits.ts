@@ -51,6 +51,10 @@ export const CONFLICTS_FOUND_MAX = 100
 export const RESERVATION_SECONDS_DEFAULT = 3_600
 export const RESERVATION_SECONDS_MAX = 28_800
 export const CLAIM_CYCLE_SECONDS_DEFAULT = 1_800
+/** What is granted to whoever waited for it lapses after so long, unless it is used. */
+export const WAIT_GRANT_MS = 60_000
+/** Who may wait for files at a time: all of them are looked at when one that somebody waits for is released. */
+export const WAITS_MAX = 200
 export const FILE_PATHS_MAX = 100
 export const RESERVATION_IDS_MAX = 1_000
 

@@ -87,10 +87,29 @@ const TURN_PUSHES = `
   );
 `
 
+/** Who waits for files. */
+const WAITS = `
+  CREATE TABLE reservation_waits (
+    id INTEGER PRIMARY KEY,
+    repository_id BIGINT NOT NULL REFERENCES repositories (id),
+    agent_id BIGINT NOT NULL REFERENCES agents (id),
+    path_pattern TEXT NOT NULL,
+    exclusive INTEGER NOT NULL CHECK (exclusive IN (0, 1)),
+    duration_seconds INTEGER NOT NULL,
+    pid BIGINT NOT NULL,
+    identity_mark TEXT NOT NULL,
+    created_at_ms BIGINT NOT NULL,
+    until_at_ms BIGINT NOT NULL,
+    reservation_id BIGINT REFERENCES reservations (id),
+    used_at_ms BIGINT
+  );
+  CREATE INDEX reservation_waits_by_repository ON reservation_waits (repository_id);
+`
+
 export const MIGRATIONS: readonly Migration[] = [
   { version: 2, sql: "ALTER TABLE agents ADD COLUMN work_tree TEXT;" },
   {
     version: 3,
-    sql: `ALTER TABLE agents ADD COLUMN gone_at_ms BIGINT;${EVENTS}${WEBHOOKS}${TURN_PUSHES}${MAIL_MARKS}`,
+    sql: `ALTER TABLE agents ADD COLUMN gone_at_ms BIGINT;${EVENTS}${WEBHOOKS}${TURN_PUSHES}${MAIL_MARKS}${WAITS}`,
   },
 ]

@@ -12,6 +12,7 @@ const UNDO: Record<number, string> = {
   2: "ALTER TABLE agents DROP COLUMN work_tree;",
   3: `
     ALTER TABLE agents DROP COLUMN gone_at_ms;
+    DROP TABLE reservation_waits;
     DROP TABLE events;
     DROP TABLE event_horizon;
     DROP TABLE webhooks;

@@ -60,13 +60,27 @@ export function addMailCommands(program: Command, config: ReadConfig): void {
 function addWaitCommand(program: Command, config: ReadConfig): void {
   program
     .command("wait")
-    .description("end with the first new message and print it: in the background, it tells you of mail")
+    .description(
+      "end with the first new message, or once a file is yours: in the background, it tells you so",
+    )
     .option("--from <name>", "only mail of this agent")
     .option("--thread <id>", "only mail of this thread")
-    .option("--timeout <time>", "such as 90s, 30m or 2h, at most 8h (default: no end)")
+    .addOption(
+      new Option(
+        "--released <path>",
+        "a file, folder or glob instead, reserved for who waits longest",
+      ).conflicts(["from", "thread"]),
+    )
+    .addOption(new Option("--mode <mode>", "how it is reserved (default: as the hook)").choices(MODES))
+    .option("--duration <time>", "how long it is reserved, at most 8h (default: as the hook)")
+    .option("--timeout <time>", "such as 90s, 30m or 2h, at most 8h (default: no end, with --released 8h)")
     .option("--agent <name>", ACTOR)
     .option("--json", "print JSON")
-    .action(async (options) => (await import("./wait.ts")).waitCommand(config(), options))
+    .action(async (options) =>
+      options.released === undefined
+        ? (await import("./wait.ts")).waitCommand(config(), options)
+        : (await import("./wait-released.ts")).waitReleasedCommand(config(), options.released, options),
+    )
 }
 
 function withManner(command: Command): Command {

@@ -3,7 +3,12 @@
  * here: are the files free of other sessions' reservations, and whose are they from now on.
  */
 
-import { COMPARISON_STEPS_MAX, CONFLICTS_FOUND_MAX, LISTING_ROWS_MAX } from "../../config/limits.ts"
+import {
+  COMPARISON_STEPS_MAX,
+  CONFLICTS_FOUND_MAX,
+  LISTING_ROWS_MAX,
+  WAIT_GRANT_MS,
+} from "../../config/limits.ts"
 import type { Queries } from "../../db/database.ts"
 import type { Agent } from "../../domain/coordination/agent.ts"
 import {
@@ -21,11 +26,15 @@ import type { Project } from "../../domain/project.ts"
 import { AppError } from "../../errors.ts"
 import { findReservation, type KnownCandidates } from "../../store/coordination/reservations.ts"
 import type { CallContext } from "../operation.ts"
+import { endExpired } from "./endings.ts"
 import { candidatesFor, compared, grant, inFull, newGrantCall } from "./grants.ts"
 import type { Location } from "./locations.ts"
 
-/** A covering reservation with less than this left is renewed, so that an edit does not outlive it. */
-const REUSED_WHILE_LEFT_MS = 60_000
+/**
+ * A covering reservation with less than this left is renewed, so that an edit does not outlive it; which is also how the
+ * first edit makes last what was granted to whoever waited.
+ */
+const REUSED_WHILE_LEFT_MS = WAIT_GRANT_MS
 
 /** Who claims: an agent, and all agents that count as the same holder. */
 export interface Claimant {
@@ -157,6 +166,7 @@ export async function claim(
   terms: ClaimTerms,
 ): Promise<ClaimOutcome> {
   const { nowMs } = context
+  await endExpired(tx, nowMs)
   const call = newGrantCall()
   const conflicts = await findClaimConflicts(tx, claimant, paths, nowMs, call)
   if (conflicts.length > 0) return { conflicts }

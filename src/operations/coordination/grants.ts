@@ -7,9 +7,11 @@ import { COMPARED_RESERVATIONS_MAX, COMPARISON_STEPS_MAX } from "../../config/li
 import type { Queries } from "../../db/database.ts"
 import { patternCost, requireWithinBudget } from "../../domain/coordination/pattern-budget.ts"
 import {
+  anyOverlap,
   type Candidate,
   findConflicts,
   findOwn,
+  isHeld,
   pathComparison,
   type Reservation,
   type ReservationConflict,
@@ -31,9 +33,9 @@ import {
   listOpenPatterns,
   renewReservation,
 } from "../../store/coordination/reservations.ts"
+import { listWaitsIn, markWaitUsed } from "../../store/coordination/waits.ts"
 import { linkRepository } from "../../store/projects.ts"
 import type { ActorContext } from "../operation.ts"
-import { endExpired } from "./endings.ts"
 import { recordReservation } from "./recording.ts"
 import { ownAgentIdsOf } from "./sessions.ts"
 
@@ -46,7 +48,12 @@ interface GrantRequest {
   reason: string | null
   /** All agents that count as the requester, where that is a whole session; by default the actor alone. */
   ownAgentIds?: ReadonlySet<number>
+  /** Whether it is for whoever waited, which is no use of what was granted so before. */
+  toWaiter?: boolean
 }
+
+/** For whom a reservation is granted, and when. */
+export type Grantee = Pick<ActorContext, "project" | "actor" | "nowMs">
 
 /** What the grants of one call share, within one transaction. */
 export interface GrantCall {
@@ -73,18 +80,18 @@ export interface Refused {
 
 /**
  * Grants a reservation or reports every conflict. The same agent's reservation of the same pattern is
- * renewed: the later expiry counts, and the mode becomes the one asked for. Must run in a transaction.
+ * renewed: the later expiry counts, and the mode becomes the one asked for. Must run in a transaction, in which what has
+ * run out was closed before, so that those who wait come first.
  */
 export async function grant(
   tx: Queries,
-  context: ActorContext,
+  context: Grantee,
   request: GrantRequest,
   call: GrantCall = newGrantCall(),
 ): Promise<Grant> {
   const { project, actor, nowMs } = context
   const { repository, pathPattern, exclusive } = request
   await linkRepository(tx, project.id, repository.id)
-  await endExpired(tx, nowMs)
   const prefixKey = literalPrefix(pathPattern)
   const candidates = await candidatesFor(tx, request, nowMs, call.known)
   const wanted = { agentId: actor.id, pathPattern, exclusive }
@@ -119,6 +126,7 @@ export async function grant(
       },
       nowMs,
     ))
+  if (request.toWaiter !== true) await useGrants(tx, context, request, id)
   forgetCandidates(call.known, repository.id, prefixKey)
   const granted = await findReservation(tx, id)
   assert(granted !== undefined, `reservation ${id} is there after it was granted`)
@@ -156,10 +164,30 @@ function askedPath(path: string, ignoreCase: boolean): AskedPath {
   return { path, meets: (pattern) => witnessWith(pattern) !== null }
 }
 
-/** Takes what a new pattern costs from the actor's session; fails with `invalid` when that is more than it may hold. */
-async function takeFromBudget(
+/** Makes what was granted to the actor when it had waited last as it asked, once it reserves any of it. */
+async function useGrants(
   tx: Queries,
-  { actor, nowMs }: ActorContext,
+  { actor, nowMs }: Grantee,
+  { repository, pathPattern, ownAgentIds = new Set([actor.id]) }: GrantRequest,
+  newId: number,
+): Promise<void> {
+  for (const wait of await listWaitsIn(tx, repository.id)) {
+    const { reservationId, usedAtMs, durationSeconds } = wait
+    if (reservationId === null || usedAtMs !== null || !ownAgentIds.has(wait.agentId)) continue
+    if (!anyOverlap([pathPattern], [wait.pathPattern], repository.ignoreCase)) continue
+    const held = await findReservation(tx, reservationId)
+    if (held === undefined || !isHeld(held, nowMs)) continue
+    await markWaitUsed(tx, wait.id, nowMs)
+    const expiresAtMs = renewedExpiry(held.expiresAtMs, nowMs + durationSeconds * 1_000)
+    await renewReservation(tx, held.id, { exclusive: held.exclusive, reason: null, expiresAtMs })
+    if (held.id !== newId) await recordReservation(tx, "reservation.renewed", { ...held, expiresAtMs }, nowMs)
+  }
+}
+
+/** Takes what a new pattern costs from the actor's session; fails with `invalid` when that is more than it may hold. */
+export async function takeFromBudget(
+  tx: Queries,
+  { actor, nowMs }: Grantee,
   { repository, pathPattern }: GrantRequest,
   call: GrantCall,
 ): Promise<void> {

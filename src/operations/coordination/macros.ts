@@ -33,6 +33,7 @@ import { type ActorContext, defineOperation } from "../operation.ts"
 import { inTransaction } from "../transaction.ts"
 import { identityFields, namedRepository, register, takenHintLine } from "./agents.ts"
 import { notifyOfAnswer, requireOther } from "./contacts.ts"
+import { endExpired } from "./endings.ts"
 import { type Grant, grant, newGrantCall } from "./grants.ts"
 import { readInbox } from "./messages.ts"
 import { resolvePattern } from "./patterns.ts"
@@ -186,6 +187,7 @@ function grantAll(
   terms: GrantTerms,
 ): Promise<Grant[]> {
   return inTransaction(context, `repository:${repository.id}`, async (tx, dated) => {
+    await endExpired(tx, dated.nowMs)
     const call = newGrantCall()
     const grants: Grant[] = []
     for (const pathPattern of patterns) {

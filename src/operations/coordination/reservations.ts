@@ -30,7 +30,7 @@ import {
 } from "../markdown.ts"
 import { type ActorContext, type CallContext, defineOperation, type ProjectContext } from "../operation.ts"
 import { inTransaction } from "../transaction.ts"
-import { endHeld } from "./endings.ts"
+import { endExpired, endHeld } from "./endings.ts"
 import { grant, type Refused } from "./grants.ts"
 import { findReservations } from "./lookup.ts"
 import { resolvePattern } from "./patterns.ts"
@@ -117,6 +117,7 @@ export const reserveFilePaths = defineOperation({
       reason: input.reason ?? null,
     }
     const outcome = await inTransaction(context, `repository:${repository.id}`, async (tx, dated) => {
+      await endExpired(tx, dated.nowMs)
       const result = await grant(tx, dated, request)
       if ("conflicts" in result) throw new AppError("conflict", conflictReport(result, dated.nowMs))
       return { ...result, nowMs: dated.nowMs }

@@ -28,6 +28,7 @@ import { removeDeadProcesses } from "../processes.ts"
 import { inTransaction } from "../transaction.ts"
 import { type Claimant, type ClaimConflict, findClaimConflicts } from "./claims.ts"
 import { tendDeadSessions } from "./dead-sessions.ts"
+import { endExpired } from "./endings.ts"
 import { closeExpired } from "./expiry.ts"
 import { grant, newGrantCall } from "./grants.ts"
 import { locate } from "./locations.ts"
@@ -138,6 +139,7 @@ export async function reserveTargets(
   const actor = { ...context, project, actor: agent }
   const outcome = await inTransaction(actor, `repository:${claims[0]?.repository.id}`, async (tx, dated) => {
     const { nowMs } = dated
+    await endExpired(tx, nowMs)
     const call = newGrantCall()
     const conflicts = await findClaimConflicts(tx, claimant, claims, nowMs, call)
     const grants: ReserveOutcome["grants"] = []
