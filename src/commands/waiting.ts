@@ -7,11 +7,12 @@ const PARENT_CHECK_MS = 1_000
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const
 
 /** How waiting ended: with what was waited for, or without. */
-export type Awaited<T> = { value: T } | { stopped: "time" | "signal" | "parent" }
+type Stop = "time" | "signal" | "parent" | "reader"
+export type Awaited<T> = { value: T } | { stopped: Stop }
 
 /**
  * Calls `look` at once and after every change of the database, until it returns something, `timeoutMs` have passed, a
- * signal asks the process to end, or its parent is gone. Calls never overlap, and none begins after the end. A signal
+ * signal asks the process to end, its parent is gone, or nobody reads its output. Calls never overlap, and none begins after the end. A signal
  * is left to its sender: the caller closes what is open and ends.
  */
 export async function waitUntil<T>(
@@ -19,7 +20,7 @@ export async function waitUntil<T>(
   look: () => Promise<T | undefined>,
   { timeoutMs }: { timeoutMs: number | undefined },
 ): Promise<Awaited<T>> {
-  let stopped: "time" | "signal" | "parent" | undefined
+  let stopped: Stop | undefined
   let hasChanged = true
   let wake = () => {}
   const stop = (why: typeof stopped) => () => {
@@ -27,11 +28,13 @@ export async function waitUntil<T>(
     wake()
   }
   const onSignal = stop("signal")
+  const onLost = stop("reader")
   const parent = process.ppid
   // It keeps the process alive, too, which the database does not.
   const parentCheck = setInterval(() => process.ppid !== parent && stop("parent")(), PARENT_CHECK_MS)
   const timer = timeoutMs === undefined ? undefined : setTimeout(stop("time"), timeoutMs)
   for (const signal of SIGNALS) process.once(signal, onSignal)
+  process.stdout.once("error", onLost)
   const unwatch = db.watch(() => {
     hasChanged = true
     wake()
@@ -54,5 +57,6 @@ export async function waitUntil<T>(
     clearInterval(parentCheck)
     clearTimeout(timer)
     for (const signal of SIGNALS) process.removeListener(signal, onSignal)
+    process.stdout.removeListener("error", onLost)
   }
 }

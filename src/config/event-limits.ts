@@ -3,6 +3,9 @@
 /** Events of one answer: unless a limit is given, and at most. */
 export const EVENTS_LISTED_DEFAULT = 100
 export const EVENTS_LISTED_MAX = 1_000
+/** Events that `signalbox log` shows unless it is told how many, and from how long ago at most. */
+export const LOG_LIMIT_DEFAULT = 50
+export const LOG_SINCE_SECONDS_MAX = 2_592_000
 /** Events that one call looks through for those which its reader may see. */
 export const EVENTS_SCANNED_MAX = 10_000
 /** Streams that one listener keeps open. */

@@ -1,10 +1,11 @@
 /** The commands on agents, their mail and their reservations. */
 
 import { type Command, InvalidArgumentError, Option } from "commander"
-import { INBOX_LIMIT_DEFAULT, INBOX_LIMIT_MAX } from "../../config/limits.ts"
+import { LOG_LIMIT_DEFAULT } from "../../config/event-limits.ts"
+import { INBOX_LIMIT_DEFAULT, INBOX_LIMIT_MAX, LISTING_ROWS_MAX } from "../../config/limits.ts"
 import { OVERRIDE_STATUSES } from "../../domain/coordination/override.ts"
 import type { ReservationMode } from "../../domain/coordination/reservation.ts"
-import { type ReadConfig, wholeNumber } from "../options.ts"
+import { type ReadConfig, several, wholeNumber } from "../options.ts"
 
 const MODES: readonly ReservationMode[] = ["shared", "exclusive"]
 /** The command below `override` that is meant when none is named. */
@@ -12,7 +13,7 @@ export const OVERRIDE_REQUEST = "request"
 const ACTOR = "agent to act for (default: that of the session, or you)"
 const TEXT = "what to say, Markdown; - or a pipe for stdin, nothing at a terminal for your editor"
 
-/** Adds `agents`, `inbox`, `read`, `send`, `reply` and `wait`. */
+/** Adds `agents`, `inbox`, `read`, `send`, `reply`, `wait` and `log`. */
 export function addMailCommands(program: Command, config: ReadConfig): void {
   program
     .command("agents")
@@ -54,6 +55,7 @@ export function addMailCommands(program: Command, config: ReadConfig): void {
       (await import("./send.ts")).replyCommand(config(), id, words, options),
     )
   addWaitCommand(program, config)
+  addLogCommand(program, config)
 }
 
 /** Adds `wait`. */
@@ -83,6 +85,21 @@ function addWaitCommand(program: Command, config: ReadConfig): void {
     )
 }
 
+function addLogCommand(program: Command, config: ReadConfig): void {
+  program
+    .command("log")
+    .description("show what happened: mail, reservations, edits, memories, documentation, keys")
+    .option("--follow", "go on with what happens, until Ctrl+C")
+    .addOption(
+      several("--kind <kinds>", "only such events, as message.sent or edit.*; may be given several times"),
+    )
+    .option("--agent <name>", "only what this agent did, got or is named in")
+    .option("--since <time>", "only what is not older, such as 30m or 4h, at most 720h")
+    .option("--limit <number>", `at most so many, the latest (default: ${LOG_LIMIT_DEFAULT})`, events)
+    .option("--json", "print JSON; with --follow one event a line")
+    .action(async (options) => (await import("../log.ts")).logCommand(config(), options))
+}
+
 function withManner(command: Command): Command {
   return command
     .option("--urgent", "have it told at the next step, where the client can")
@@ -94,6 +111,11 @@ function withManner(command: Command): Command {
 function rows(value: string): number {
   if (/^\d{1,3}$/.test(value) && Number(value) >= 1 && Number(value) <= INBOX_LIMIT_MAX) return Number(value)
   throw new InvalidArgumentError(`A limit is a number, 1 to ${INBOX_LIMIT_MAX}.`)
+}
+
+function events(value: string): number {
+  if (/^\d{1,4}$/.test(value) && Number(value) >= 1 && Number(value) <= LISTING_ROWS_MAX) return Number(value)
+  throw new InvalidArgumentError(`A limit is a number, 1 to ${LISTING_ROWS_MAX.toLocaleString("en-US")}.`)
 }
 
 /** Adds `reserve`, `reservations`, `release` and `cleanup`. */

@@ -11,7 +11,7 @@ import {
 import type { Importance } from "../../domain/coordination/message.ts"
 import { echoed, oneLine } from "../../domain/foreign-text/markdown.ts"
 import type { Project, Repository } from "../../domain/project.ts"
-import { AppError, invalid } from "../../errors.ts"
+import { AppError, assert, invalid } from "../../errors.ts"
 import { ownCommand } from "../../runtime/own-command.ts"
 import { findAgentByName, listAgentNames } from "../../store/coordination/agents.ts"
 import { findProjectById, findProjectByKey, listProjectsOfRepository } from "../../store/projects.ts"
@@ -72,22 +72,32 @@ export async function findAddressee(
       hint: "Write to the agent that they speak of.",
     })
   }
-  const { app } = context
-  const around = await permittedProjects(context, (await projectsAround(app, terminal, repository)) ?? [])
-  const near = await agentsNamed(app, around, name)
-  // A person is one in all projects, and may mean an agent of another one where no nearer one has the name.
-  const found =
-    near.length > 0
-      ? near
-      : await agentsNamed(app, await permittedProjects(context, await allProjects(app)), name)
+  const found = await findNamed(context, terminal, repository, name)
   const atWork = found.filter(({ presence }) => presence !== "gone")
   const [only, second] = atWork.length > 0 ? atWork : found
-  if (only === undefined) throw await unknownName(app, around, name)
+  assert(only !== undefined, "a name that is found means somebody")
   if (second === undefined) return only
   const places = found.map(({ project }) => oneLine(project.key)).join(", ")
   throw new AppError("refused", `there is more than one ${only.agent.name}: in ${places}`, {
     hint: "Name the project that you mean with SIGNALBOX_PROJECT, or go into its folder.",
   })
+}
+
+/** Returns all whom a name can mean, one or more, of the nearest projects where any has it; fails with `not_found`. */
+export async function findNamed(
+  context: CallContext,
+  terminal: Terminal,
+  repository: Repository | undefined,
+  name: string,
+): Promise<Present[]> {
+  const { app } = context
+  const around = await permittedProjects(context, (await projectsAround(app, terminal, repository)) ?? [])
+  const near = await agentsNamed(app, around, name)
+  if (near.length > 0) return near
+  // A person is one in all projects, and may mean an agent of another one where no nearer one has the name.
+  const found = await agentsNamed(app, await permittedProjects(context, await allProjects(app)), name)
+  if (found.length === 0) throw await unknownName(app, around, name)
+  return found
 }
 
 async function agentsNamed(app: App, projects: readonly Project[], name: string): Promise<Present[]> {
