@@ -39,6 +39,7 @@ export function licences(file: string): Plugin {
 const KEPT_TEXTS = new Map([
   ["onnxruntime-common", "scripts/licences/onnxruntime.txt"],
   ["onnxruntime-web", "scripts/licences/onnxruntime.txt"],
+  ["standardwebhooks", "scripts/licences/standardwebhooks.txt"],
 ])
 
 /** Returns a package's name, version and licence with its text; throws where there is none, since it may not be shipped then. */
