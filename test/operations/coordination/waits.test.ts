@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest"
 import { WAIT_GRANT_MS } from "../../../src/config/limits.ts"
 import type { Reservation } from "../../../src/domain/coordination/reservation.ts"
 import { ASKS, admit } from "../../../src/operations/admission.ts"
+import { tendDeadSessions } from "../../../src/operations/coordination/dead-sessions.ts"
 import { closeExpired } from "../../../src/operations/coordination/expiry.ts"
 import { requestOverride } from "../../../src/operations/coordination/overrides.ts"
 import { ownAgentIdsOf } from "../../../src/operations/coordination/sessions.ts"
@@ -11,7 +12,8 @@ import { listReservationsIn } from "../../../src/store/coordination/reservations
 import { listWaits } from "../../../src/store/coordination/waits.ts"
 import { findProjectById } from "../../../src/store/projects.ts"
 import { findRepositoryById } from "../../../src/store/repositories.ts"
-import { agents, type TestAgent, type World } from "../../support/world.ts"
+import { ALLOWED, clientProcess, edit } from "../../support/hook.ts"
+import { agents, type TestAgent, World } from "../../support/world.ts"
 
 interface WaitOptions {
   exclusive?: boolean
@@ -134,6 +136,18 @@ describe("waiting for a file", () => {
     expect(all.find((one) => one.id === id)?.expiresAtMs).toBe(where.nowMs + 1_800_000)
   })
 
+  test("lasts as asked once any of it is edited", async () => {
+    const [where, ann, ben] = await agents("Ann", "Ben")
+    await reserve(ann, "src/a.ts")
+    const { outcome } = await wait(ben, "src/**", { durationSeconds: 1_800 })
+    await release(ann)
+    const { id } = (await outcome).reservation
+    where.advance(WAIT_GRANT_MS - 1)
+    expect(await edit(where, ben.session.app, "src/b.ts", { session: "session-of-Ben" })).toEqual(ALLOWED)
+    const all = await listReservationsIn(ben.session.app.db, ben.repositoryId, where.nowMs, 10)
+    expect(all.find((one) => one.id === id)?.expiresAtMs).toBe(where.nowMs + 1_800_000)
+  })
+
   test("ends for all who share at the head of the queue together", async () => {
     const [where, ann, ben, cid, dee] = await agents("Ann", "Ben", "Cid", "Dee")
     await reserve(ann, "a")
@@ -215,6 +229,18 @@ describe("what is waited for is granted in the transaction of", () => {
       { allowOverrides: true, requireAdminApproval: false },
     )
     expect(await holders(where, ann)).toEqual([["Ben", "a"]])
+  })
+
+  test("the end of its session", async () => {
+    const made = new World({})
+    onTestFinished(() => made.close())
+    const other = await (await made.session({ name: "other" })).register("Other")
+    const { pid } = await clientProcess("codex")
+    await edit(made, other.session.app, "src/a.ts", { client: "codex", parentPid: pid })
+    const { outcome } = await wait(other, "src/**")
+    const markOf = (seen: number) => (seen === pid ? undefined : other.session.app.markOf(seen))
+    await tendDeadSessions({ ...other.session.app, markOf }, { withoutGrace: true })
+    expect((await outcome).reservation.agentName).toBe("Other")
   })
 })
 
