@@ -18,9 +18,9 @@ export const EVENT_STALL_MS_MAX = 15_000
 export const EVENT_RETRY_MS = 1_000
 /** How often a stream looks whether its key still counts, at most. */
 export const EVENT_KEY_CHECK_MS = 1_000
-/** Events, and bytes of them, that are read or written at once. */
-export const EVENT_PAGE_MAX = 500
-export const EVENT_PAGE_BYTES_MAX = 65_536
+/** Events that are read at once, and bytes of them that are written at once. */
+export const EVENT_PAGE_MAX = 200
+export const EVENT_WRITE_BYTES_MAX = 65_536
 /** Events, and bytes of them, that are kept in memory for all streams together; earlier ones are read again. */
 export const EVENTS_KEPT_MAX = 1_000
 export const EVENT_BYTES_KEPT_MAX = 1_048_576

@@ -16,7 +16,7 @@ export function productRoutes(): AnyRoute[] {
     ...memoryRoutes,
     ...memoryListRoutes,
     ...coordinationRoutes,
-    ...eventRoutes,
+    ...eventRoutes(),
     hookRoute,
   ]
 }

@@ -54,7 +54,8 @@ export class EventStreamReader {
   /** Waits until something holds of what has come; fails when the stream ends before. */
   async until(holds: (events: readonly StreamedEvent[]) => boolean): Promise<void> {
     while (!holds(this.events)) {
-      if (this.#isEnded) throw new Error(`the stream ended: ${JSON.stringify(this.events.slice(-3))}`)
+      if (this.#isEnded)
+        throw new Error(`the stream ended: ${JSON.stringify(this.events.slice(-3)).slice(0, 1_000)}`)
       await this.#next()
     }
   }

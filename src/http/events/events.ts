@@ -12,7 +12,7 @@ import {
 } from "../../operations/events/reading.ts"
 import type { CallContext } from "../../operations/operation.ts"
 import { type Answer, type AnyRoute, defineRoute } from "../route.ts"
-import { openEventStream, STREAM_HEADERS } from "./stream.ts"
+import { openEventStream, STREAM_HEADERS, type StreamTimes } from "./stream.ts"
 
 const idText = z
   .string()
@@ -39,65 +39,71 @@ const pageShape = z.object({
     .describe("The id in `after` leads nowhere any more; the events are those after this one"),
 })
 
-const list = defineRoute({
-  method: "GET",
-  path: "/api/v1/events",
-  api: "coordination",
-  summary: "What happened, as far as the key may see it",
-  description:
-    "With `Accept: text/event-stream` a stream that goes on (Server-Sent Events), else JSON. docs/events.md lists the kinds and the scopes that they need.",
-  isLimited: true,
-  headers: z.object({
-    accept: z.string().optional(),
-    "last-event-id": idText.optional().describe("The id to go on after; wins over `after`"),
-  }),
-  query: z.object({
-    after: idText
-      .optional()
-      .describe("The id to go on after; without it the stream begins now, and JSON ends now"),
-    limit: z.coerce
-      .number()
-      .int()
-      .min(1)
-      .max(EVENTS_LISTED_MAX)
-      .default(EVENTS_LISTED_DEFAULT)
-      .describe("JSON only"),
-    project: z.string().min(1).optional().describe("Id or key"),
-    repository: z.string().min(1).optional().describe("Id or name"),
-    kinds: z
-      .string()
-      .min(1)
-      .optional()
-      .describe("Separated by commas; `message.*` stands for all of messages"),
-    agent: z
-      .string()
-      .regex(/^[1-9]\d{0,14}$/, "must be the id of an agent")
-      .transform(Number)
-      .optional()
-      .describe(
-        "Id of an agent of the caller's session: what it did and what it is named in, its contacts too",
-      ),
-  }),
-  responses: { 200: { description: "The events, oldest first", schema: pageShape } },
-  async run(context, { headers, query, isHead }) {
-    const { project, repository, kinds, agent, limit } = query
-    const reader = await admitReader(context, { project, repository, kinds, agentId: agent })
-    const after = headers["last-event-id"] ?? query.after
-    return /\btext\/event-stream\b/i.test(headers.accept ?? "")
-      ? streamAnswer(context, reader, after, isHead)
-      : pageAnswer(context, reader, after, limit)
-  },
-})
+/** Returns the routes of the events; times are the streams'. */
+export function eventRoutes(times: StreamTimes = {}): AnyRoute[] {
+  return [listRoute(times)]
+}
+
+const listRoute = (times: StreamTimes) =>
+  defineRoute({
+    method: "GET",
+    path: "/api/v1/events",
+    api: "coordination",
+    summary: "What happened, as far as the key may see it",
+    description:
+      "With `Accept: text/event-stream` a stream that goes on (Server-Sent Events), else JSON. docs/events.md lists the kinds and the scopes that they need.",
+    isLimited: true,
+    headers: z.object({
+      accept: z.string().optional(),
+      "last-event-id": idText.optional().describe("The id to go on after; wins over `after`"),
+    }),
+    query: z.object({
+      after: idText
+        .optional()
+        .describe("The id to go on after; without it the stream begins now, and JSON ends now"),
+      limit: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .max(EVENTS_LISTED_MAX)
+        .default(EVENTS_LISTED_DEFAULT)
+        .describe("JSON only"),
+      project: z.string().min(1).optional().describe("Id or key"),
+      repository: z.string().min(1).optional().describe("Id or name"),
+      kinds: z
+        .string()
+        .min(1)
+        .optional()
+        .describe("Separated by commas; `message.*` stands for all of messages"),
+      agent: z
+        .string()
+        .regex(/^[1-9]\d{0,14}$/, "must be the id of an agent")
+        .transform(Number)
+        .optional()
+        .describe(
+          "Id of an agent of the caller's session: what it did and what it is named in, its contacts too",
+        ),
+    }),
+    responses: { 200: { description: "The events, oldest first", schema: pageShape } },
+    async run(context, { headers, query, isHead }) {
+      const { project, repository, kinds, agent, limit } = query
+      const reader = await admitReader(context, { project, repository, kinds, agentId: agent })
+      const after = headers["last-event-id"] ?? query.after
+      return /\btext\/event-stream\b/i.test(headers.accept ?? "")
+        ? streamAnswer(context, reader, after, isHead ? undefined : times)
+        : pageAnswer(context, reader, after, limit)
+    },
+  })
 
 async function streamAnswer(
   { app }: CallContext,
   reader: AdmittedReader,
   after: number | undefined,
-  isHead: boolean,
+  times: StreamTimes | undefined,
 ): Promise<Answer> {
   const reset = after === undefined ? undefined : await resetAfter(app.db, after)
   const from = { after: reset?.resumeAfter ?? after ?? (await newestEvent(app.db)), reset }
-  const body = isHead ? null : openEventStream(app, reader, from)
+  const body = times === undefined ? null : openEventStream(app, reader, from, times)
   return { status: 200, response: new Response(body, { headers: STREAM_HEADERS }) }
 }
 
@@ -118,5 +124,3 @@ async function pageAnswer(
     body: { events: events.map(toldEvent), next_after: next, has_more: hasMore, ...told },
   }
 }
-
-export const eventRoutes: readonly AnyRoute[] = [list]

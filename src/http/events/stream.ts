@@ -36,6 +36,11 @@ function openStreams(app: App): Set<EventStream> {
   return open
 }
 
+/** Returns how many streams are open in front of an app. */
+export function countEventStreams(app: App): number {
+  return openStreams(app).size
+}
+
 /** Ends all streams of an app at once; their readers come back elsewhere. */
 export function endEventStreams(app: App): void {
   for (const stream of openStreams(app)) stream.end()

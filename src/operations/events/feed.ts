@@ -6,8 +6,8 @@
 import { setImmediate } from "node:timers/promises"
 import {
   EVENT_BYTES_KEPT_MAX,
-  EVENT_PAGE_BYTES_MAX,
   EVENT_PAGE_MAX,
+  EVENT_WRITE_BYTES_MAX,
   EVENTS_KEPT_MAX,
 } from "../../config/event-limits.ts"
 import { toldEvent } from "../../domain/events/told.ts"
@@ -83,12 +83,12 @@ class Feed {
           yield { is: "reset", reset: { reason: "pruned", resumeAfter: position }, position }
           continue
         }
-        position = page.at(-1)?.event.id ?? position
-        const events = page.filter(({ event }) => sees(event))
-        if (events.length > 0) {
+        for (const events of writesOf(page.filter(({ event }) => sees(event)))) {
+          position = events.at(-1)?.event.id ?? position
           yield { is: "events", events, position }
           toldMs = performance.now()
         }
+        position = page.at(-1)?.event.id ?? position
         if (page.length > 0) {
           // The database answers in microtasks, which would leave nothing else a turn.
           await setImmediate()
@@ -141,7 +141,7 @@ class Feed {
     // What was kept may have moved on meanwhile.
     if (position < this.#from) return this.#readAfter(position)
     const first = this.#kept.findIndex(({ event }) => event.id > position)
-    return first < 0 ? [] : upToBytes(this.#kept.slice(first, first + EVENT_PAGE_MAX))
+    return first < 0 ? [] : this.#kept.slice(first, first + EVENT_PAGE_MAX)
   }
 
   /** Returns a page that is no longer kept. */
@@ -149,7 +149,7 @@ class Feed {
     const page = await listNamedEventsAfter(this.#app.db, position, EVENT_PAGE_MAX)
     // Looked at afterwards: what is pruned in between is a reset, not a gap.
     this.#horizon = await eventHorizon(this.#app.db)
-    return upToBytes(page.map(fed))
+    return page.map(fed)
   }
 
   /** Reads the next batch for all; whoever comes meanwhile waits for the same. */
@@ -203,12 +203,19 @@ function fed(event: NamedEvent): FedEvent {
   return { event, json: JSON.stringify(toldEvent(event)) }
 }
 
-/** Returns as many of the first events as make one write, at least one. */
-function upToBytes(events: readonly FedEvent[]): readonly FedEvent[] {
+/** Parts events into what is written at once: each part as many as fit, at least one. */
+function writesOf(events: readonly FedEvent[]): FedEvent[][] {
+  const writes: FedEvent[][] = []
   let bytes = 0
-  const cut = events.findIndex(({ json }) => {
-    bytes += json.length
-    return bytes > EVENT_PAGE_BYTES_MAX
-  })
-  return cut < 0 ? events : events.slice(0, Math.max(cut, 1))
+  for (const one of events) {
+    bytes += one.json.length
+    const last = writes.at(-1)
+    if (last !== undefined && bytes <= EVENT_WRITE_BYTES_MAX) {
+      last.push(one)
+      continue
+    }
+    writes.push([one])
+    bytes = one.json.length
+  }
+  return writes
 }

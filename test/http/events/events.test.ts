@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest"
 import type { EventKind } from "../../../src/domain/events/kinds.ts"
-import { revokeKeyById } from "../../../src/operations/keys.ts"
 import { servedHttp } from "../../../src/serve.ts"
 import { type NewEvent, newestEventId, recordEvent } from "../../../src/store/events.ts"
 import { EventStreamReader } from "../../support/event-stream.ts"
@@ -51,8 +50,8 @@ async function page(
 
 const idsOf = ({ events }: { events: readonly { id: number }[] }) => events.map(({ id }) => id)
 
-async function opened(query = "", key = http.localKey): Promise<EventStreamReader> {
-  return new EventStreamReader().open(http.port, `${PATH}?${query}`, key)
+async function opened(query = ""): Promise<EventStreamReader> {
+  return new EventStreamReader().open(http.port, `${PATH}?${query}`, http.localKey)
 }
 
 describe("as JSON", () => {
@@ -243,14 +242,6 @@ describe("as a stream", () => {
     await reader.until((events) => events.length > 1)
     expect(reader.events[1]?.id).toBe(id)
     reader.close()
-  })
-
-  test("ends with a cut when its key is revoked", async () => {
-    const key = await http.key()
-    const reader = await opened("", key.text)
-    await revokeKeyById(session.app, key.id)
-    await reader.ended()
-    expect(reader.events.at(-1)).toMatchObject({ event: "cut", data: { reason: "the key was revoked" } })
   })
 
   test("ends at once when the listener closes", async () => {
