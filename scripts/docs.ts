@@ -16,6 +16,8 @@ import {
 } from "../src/config/hook-settings.ts"
 import * as limits from "../src/config/limits.ts"
 import { PLANS } from "../src/domain/api-key.ts"
+import { EVENT_KINDS } from "../src/domain/events/kinds.ts"
+import { WEBHOOK_KINDS } from "../src/domain/webhooks/webhook.ts"
 import { HOOK_EVENTS, type HookEvent } from "../src/hook/client-names.ts"
 import { type BlockForm, CLIENTS } from "../src/hook/clients.ts"
 import { productRoutes, withPublicRoutes } from "../src/http/index.ts"
@@ -75,6 +77,7 @@ function pages(): Record<string, Record<string, string>> {
     },
     "docs/limits.md": { limits: limitTable() },
     "docs/hook.md": { clients: clientTable(), hook: hookTable() },
+    "docs/webhooks.md": { kinds: webhookKindTable() },
     "docs/http.md": { http: httpTable(), plans: planTable() },
   }
 }
@@ -180,6 +183,13 @@ function commandRows(command: Command, path: string): string[][] {
       [`\`${usage}${args}\``, child.description(), options.map(({ flags }) => `\`${flags}\``).join(", ")],
     ]
   })
+}
+
+function webhookKindTable(): string {
+  return table(
+    ["Kind", "When"],
+    WEBHOOK_KINDS.map((kind) => [`\`${kind}\``, EVENT_KINDS[kind].about]),
+  )
 }
 
 function limitTable(): string {

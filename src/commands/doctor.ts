@@ -28,6 +28,7 @@ import { packageFile } from "../runtime/package-root.ts"
 import { openToOthers } from "../runtime/private-files.ts"
 import { posixWord } from "../runtime/shell-quoting.ts"
 import { checkDatabase, type Finding } from "./doctor-database.ts"
+import { checkWebhooks } from "./doctor-webhooks.ts"
 import { thisMachine } from "./install.ts"
 import { isListenerUp } from "./listener.ts"
 import { bold, cyan, green, type OutputOptions, printResult, red } from "./output.ts"
@@ -72,6 +73,7 @@ export async function examine(config: Config, machine: Machine): Promise<Finding
     ...clients.flatMap((one) => checkTrust(one, machine)),
     ...checkForeign(foreign),
     ...(await checkConfigFiles(config)),
+    ...(await checkWebhooks(config)),
   ]
 }
 

@@ -25,6 +25,7 @@ import { addDocumentationCommands } from "./documentation/program.ts"
 import { EXIT_CODES, EXIT_DONE, EXIT_WRONG_USE } from "./exit-codes.ts"
 import { addMemoryCommands, addModelCommands } from "./memory/program.ts"
 import { wholeNumber } from "./options.ts"
+import { addWebhookCommands } from "./webhooks/program.ts"
 
 interface ServerOptions {
   toolsets?: string[]
@@ -143,6 +144,7 @@ export function createProgram(): Command {
   addMemoryCommands(program, config)
   addModelCommands(program, config)
   addKeyCommands(program, config)
+  addWebhookCommands(program, config)
   addDocumentationCommands(program, config)
   addBackupCommands(program, config)
   addCompletionCommand(program)

@@ -12,6 +12,7 @@ import type { App } from "../operations/app.ts"
 import { findOwnAgents } from "../operations/coordination/identity.ts"
 import { knownRepositoryAround } from "../operations/coordination/locations.ts"
 import { count, lines } from "../operations/markdown.ts"
+import { allWebhooks, type ShownWebhook } from "../operations/webhooks/webhooks.ts"
 import { ownCommand } from "../runtime/own-command.ts"
 import { packageVersion } from "../runtime/package-root.ts"
 import { terminalColumns } from "./columns.ts"
@@ -61,13 +62,15 @@ export async function statusCommand(config: Config, options: OutputOptions): Pro
 /** What is going on, with whose agents those at the terminal are. */
 interface Look extends Activity {
   ownIds: ReadonlySet<number>
+  webhooks: readonly ShownWebhook[]
   nowMs: number
 }
 
 async function lookAround(app: App, { workingFolder }: Config): Promise<Look> {
   const repository = await knownRepositoryAround(app, workingFolder)
   const own = await findOwnAgents(app, { ...terminalOf(app), agentName: undefined }, repository)
-  return { ...(await activityNow(app)), ownIds: new Set(own.map(({ id }) => id)), nowMs: app.now() }
+  const ownIds = new Set(own.map(({ id }) => id))
+  return { ...(await activityNow(app)), ownIds, webhooks: await allWebhooks(app), nowMs: app.now() }
 }
 
 /** Returns who is at work: where, on what, with what unread; of many the first. */
@@ -99,6 +102,9 @@ function activityJson({ models, documentation, ...activity }: Look) {
       building: building && buildingProgress ? modelJson(building, buildingProgress) : null,
     },
     documentation,
+    webhooks: activity.webhooks.map(({ id, name, url, state, pause_reason, last_error }) => {
+      return { id, name, url, state, pause_reason, last_error }
+    }),
   }
 }
 type ActivityJson = ReturnType<typeof activityJson>
@@ -143,6 +149,13 @@ function statusText(status: Status, atWork: readonly string[]): string {
           ),
           line(activity.embedding.active.progress.total > 0, "Memories", embeddingText(activity.embedding)),
           line(activity.documentation.chunks > 0, "Documentation", documentationText(activity.documentation)),
+          activity.webhooks.length === 0
+            ? null
+            : line(
+                activity.webhooks.some(({ state }) => state === "active"),
+                "Webhooks",
+                webhooksText(activity.webhooks),
+              ),
         ),
     line(
       hook.is_installed,
@@ -194,6 +207,14 @@ function documentationText({
   const trouble = problems === 0 ? "" : red(`; ${ownCommand()} repos list says what cannot be read`)
   const figures = `${figure(files)} ${files === 1 ? "file" : "files"}, ${figure(chunks)} ${chunks === 1 ? "chunk" : "chunks"}`
   return `${figures} in ${where}${work.join("")}${trouble}`
+}
+
+function webhooksText(webhooks: ActivityJson["webhooks"]): string {
+  const states = ["active", "failing", "paused"] as const
+  const counts = states.map((name) => [name, webhooks.filter(({ state }) => state === name).length] as const)
+  const told = counts.filter(([, of]) => of > 0).map(([name, of]) => `${of} ${name}`)
+  const isWrong = webhooks.some(({ state, pause_reason }) => state === "failing" || pause_reason !== null)
+  return `${told.join(", ")}${isWrong ? red(`; ${ownCommand()} webhooks list says why`) : ""}`
 }
 
 function perMinute(limit: number): string {

@@ -24,6 +24,9 @@ export const WEBHOOK_EVENTS_AT_ONCE = 100
 /** How long what does not concern a webhook stays unnoted as done. */
 export const WEBHOOK_NOTED_AFTER_MS = 60_000
 
-/** Characters of a text for people: of the whole in each format, and of each half of its first line. */
-export const WEBHOOK_TEXT_CHARS_MAX = { slack: 3_000, discord: 1_800, ntfy: 3_000 } as const
+/**
+ * Characters of a text for people: of the whole in each format, and of each half of its first line. Escaped ones count
+ * twice for Discord, which takes 2,000, and ntfy takes 4,096 bytes.
+ */
+export const WEBHOOK_TEXT_CHARS_MAX = { slack: 3_000, discord: 900, ntfy: 1_000 } as const
 export const WEBHOOK_LINE_CHARS_MAX = 500

@@ -8,6 +8,7 @@ import { memoryListRoutes } from "./memory/lists.ts"
 import { memoryRoutes } from "./memory/memories.ts"
 import { openApiDocument } from "./openapi.ts"
 import type { AnyRoute, PublicRoute } from "./route.ts"
+import { webhookRoutes } from "./webhooks/webhooks.ts"
 
 /** Returns the routes of the product's own APIs, for one listener. */
 export function productRoutes(): AnyRoute[] {
@@ -17,6 +18,7 @@ export function productRoutes(): AnyRoute[] {
     ...memoryListRoutes,
     ...coordinationRoutes,
     ...eventRoutes(),
+    ...webhookRoutes,
     hookRoute,
   ]
 }

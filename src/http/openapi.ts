@@ -8,7 +8,7 @@ import type { AnyRoute } from "./route.ts"
 type Schema = Record<string, unknown>
 
 const TAGS: Record<ApiName, string> = {
-  coordination: "Events, file reservations, the pre-edit hook and MCP",
+  coordination: "Events, webhooks, file reservations, the pre-edit hook and MCP",
   memory: "The memory store",
   documentation: "Documentation search",
 }

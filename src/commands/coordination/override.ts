@@ -9,7 +9,7 @@ import { visibleLine } from "../../domain/foreign-text/visible.ts"
 import { AppError } from "../../errors.ts"
 import { ASKS, admit } from "../../operations/admission.ts"
 import { commandCall } from "../../operations/caller.ts"
-import { agentsAround, requireIdentity } from "../../operations/coordination/identity.ts"
+import { requireIdentity } from "../../operations/coordination/identity.ts"
 import { locate } from "../../operations/coordination/locations.ts"
 import {
   type AuditedOverride,
@@ -19,6 +19,7 @@ import {
   requestOverride,
   requireOverride,
 } from "../../operations/coordination/overrides.ts"
+import { requirePersonAtTerminal } from "../../operations/coordination/people.ts"
 import { admitToRepository } from "../../operations/coordination/reservations.ts"
 import { notConnected } from "../../operations/coordination/typed-paths.ts"
 import { isoTime, lines } from "../../operations/markdown.ts"
@@ -71,12 +72,7 @@ export function decideOverrideCommand(
     const context = await admit(commandCall(app), ASKS.admin)
     await requireOverride(app.db, id)
     // Any agent can ask in another's name, so none may decide.
-    const [agent] = await agentsAround(app, terminalOf(app))
-    if (agent !== undefined) {
-      throw new AppError("forbidden", `${agent.name} is an agent, and overrides are decided by people`, {
-        hint: "Ask your user to run this command in a terminal of their own.",
-      })
-    }
+    await requirePersonAtTerminal(app, terminalOf(app), "overrides are decided by people")
     const decidedBy = userName() || "the user"
     printOutcome(options, await decideOverride(context, id, approved, decidedBy), context.nowMs)
   })

@@ -88,16 +88,13 @@ export function noticeJson(format: Exclude<WebhookFormat, "json">, notice: Notic
     }
   if (format === "discord")
     return {
-      content: cut(discordText(words), DISCORD_CHARS_MAX),
+      content: discordText(words),
       allowed_mentions: { parse: [] },
       // Without previews of links.
       flags: 4,
     }
   return { topic, title: notice.title, message: words, priority: notice.priority }
 }
-
-/** Discord refuses more; text of nothing but signs grows to twice its length. */
-const DISCORD_CHARS_MAX = 2_000
 
 /** Returns where ntfy takes JSON for a topic, and the topic, which is the last part of its address; undefined where none is. */
 export function ntfyPlace(url: string): { url: string; topic: string } | undefined {

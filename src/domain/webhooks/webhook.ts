@@ -56,7 +56,9 @@ const PATH_CHARS_SHOWN = 4
 export function shownUrl(url: string): string {
   const { origin, pathname, search } = new URL(url)
   const path = `${pathname}${search}`
-  return path.length <= 1 ? origin : `${origin}${path.slice(0, 1 + PATH_CHARS_SHOWN)}…`
+  if (path === "/") return origin
+  const shown = path.slice(0, 1 + PATH_CHARS_SHOWN)
+  return `${origin}${shown}${shown === path ? "" : "…"}`
 }
 
 /**

@@ -101,16 +101,6 @@ export async function findOwnAgents(
 }
 
 /**
- * Returns every agent in whose session the command may be running, whatever the environment or an option
- * says: for what an agent may not do for itself.
- */
-export async function agentsAround(app: App, { clues }: Terminal): Promise<readonly Agent[]> {
-  const bySession = await findHolder(app, clues, undefined, "beside")
-  const byProcess = await findHolder(app, { ...clues, sessionId: undefined }, undefined, "beside")
-  return [...bySession.agents, ...byProcess.agents]
-}
-
-/**
  * Returns who writes mail in a project, making the person's agent there where there is none yet; `repository` is what
  * a new one works in. Fails with `refused` for an agent of another project, and for a session that has none.
  */

@@ -5,7 +5,7 @@
 
 import { WEBHOOK_EVENTS_AT_ONCE, WEBHOOK_NOTED_AFTER_MS } from "../../config/webhook-limits.ts"
 import { pauseAfterFailure, shownUrl, type Webhook, wantsKind } from "../../domain/webhooks/webhook.ts"
-import { eventHorizon, listEventsAfter, newestEventId } from "../../store/events.ts"
+import { listNamedEventsAfter } from "../../store/event-feed.ts"
 import {
   findWebhook,
   listActiveWebhooks,
@@ -15,6 +15,7 @@ import {
   notePassedOver,
 } from "../../store/webhooks.ts"
 import type { App } from "../app.ts"
+import { newestEvent, resetAfter } from "../events/reading.ts"
 import { eventLetter, type Letter, resetLetter, sendingOf } from "./letters.ts"
 import { type Outcome, type SendOptions, send } from "./sending.ts"
 
@@ -97,7 +98,7 @@ class Courier {
       const { db, now } = this.#app
       const webhooks = await listActiveWebhooks(db)
       if (webhooks.length === 0) return
-      const newest = await newestEventId(db)
+      const newest = await newestEvent(db)
       let waitMs = Number.POSITIVE_INFINITY
       for (const webhook of webhooks) {
         // Whoever is done looks again.
@@ -151,10 +152,9 @@ class Courier {
     const { db, now } = this.#app
     const { cursor: from, sinceMs } = this.#positionOf(webhook)
     for (let cursor = from; ; ) {
-      const events = await listEventsAfter(db, cursor, WEBHOOK_EVENTS_AT_ONCE)
+      const events = await listNamedEventsAfter(db, cursor, WEBHOOK_EVENTS_AT_ONCE)
       // Asked for after the events: what was pruned before they were read is beyond the horizon now.
-      const horizon = await eventHorizon(db)
-      const lost = cursor < horizon ? horizon : await this.#beyondEnd(cursor, events.length)
+      const lost = (await resetAfter(db, cursor))?.resumeAfter
       if (lost !== undefined) return { letter: resetLetter(webhook, lost, now()), cursor: lost }
       const event = events.find(({ kind }) => wantsKind(webhook, kind))
       if (event !== undefined) return { letter: await eventLetter(db, webhook, event), cursor: event.id }
@@ -164,25 +164,19 @@ class Courier {
     }
   }
 
-  /** Returns the newest event where a cursor is beyond it, which stems from another database. */
-  async #beyondEnd(cursor: number, found: number): Promise<number | undefined> {
-    if (found > 0) return undefined
-    const newest = await newestEventId(this.#app.db)
-    return cursor > newest ? newest : undefined
-  }
-
   /** Notes what came of a try; returns whether the next letter may follow at once. */
   async #note(webhook: Webhook, cursor: number, outcome: Outcome): Promise<boolean> {
     const { db, now, random, log } = this.#app
-    if ("status" in outcome && outcome.status >= 200 && outcome.status < 300) {
+    const error = failureText(outcome)
+    if (error === null) {
       await db.transaction("webhooks", (tx) => noteDelivered(tx, webhook, cursor, now()))
       return true
     }
-    const failure = { failures: webhook.failures + 1, error: failureText(outcome) }
+    const failure = { failures: webhook.failures + 1, error }
     const isGone = "status" in outcome && outcome.status === 410
     const asked = "status" in outcome ? outcome.retryAfterSeconds : undefined
     const pauseMs = isGone ? undefined : pauseAfterFailure(failure.failures, random(), asked)
-    const about = { webhook: webhook.id, to: shownUrl(webhook.url), error: failure.error }
+    const about = { webhook: webhook.id, to: shownUrl(webhook.url), error }
     if (pauseMs === undefined) {
       const reason = isGone ? "its receiver says that it is gone (410)" : "its deliveries failed for a day"
       await db.transaction("webhooks", (tx) => noteFailedForGood(tx, webhook, failure, reason))
@@ -224,10 +218,11 @@ function keyOf({ id, createdAtMs }: Webhook): string {
   return `${id}:${createdAtMs}`
 }
 
-function failureText(outcome: Outcome): string {
+/** Returns what is wrong with an outcome in a few words; null where the letter has arrived. */
+export function failureText(outcome: Outcome): string | null {
   if ("error" in outcome) return outcome.error
   const { status } = outcome
-  return status >= 300 && status < 400
-    ? `it answered ${status}, and redirects are not followed`
-    : `it answered ${status}`
+  if (status >= 200 && status < 300) return null
+  const isRedirect = status >= 300 && status < 400
+  return `it answered ${status}${isRedirect ? ", and redirects are not followed" : ""}`
 }

@@ -2,13 +2,13 @@
 
 import type { Queries } from "../../db/database.ts"
 import type { StoredEvent } from "../../domain/events/kinds.ts"
+import { toldEvent } from "../../domain/events/told.ts"
+import type { NamedEvent } from "../../domain/events/visibility.ts"
 import { type Notice, noticeJson, noticeOf, ntfyPlace } from "../../domain/webhooks/text.ts"
 import type { Webhook } from "../../domain/webhooks/webhook.ts"
-import { assert } from "../../errors.ts"
 import { packageVersion } from "../../runtime/package-root.ts"
 import { findMessage, listRecipients } from "../../store/coordination/messages.ts"
 import { findMemory } from "../../store/memory/memories.ts"
-import { toldEvents } from "../events/outside.ts"
 import { isoTime } from "../markdown.ts"
 import type { Sending } from "./sending.ts"
 import { signedHeaders } from "./signing.ts"
@@ -22,9 +22,8 @@ export interface Letter {
 }
 
 /** Returns the letter of an event, as far as the webhook includes it: what others wrote is looked up now. */
-export async function eventLetter(db: Queries, webhook: Webhook, event: StoredEvent): Promise<Letter> {
-  const [told] = await toldEvents(db, [event])
-  assert(told !== undefined, "one event is told")
+export async function eventLetter(db: Queries, webhook: Webhook, event: NamedEvent): Promise<Letter> {
+  const told = toldEvent(event)
   const content = webhook.includesContent ? await contentOf(db, event) : undefined
   return {
     id: letterId(webhook, `event_${event.id}`),
