@@ -4,8 +4,10 @@
  */
 
 import { existsSync } from "node:fs"
+import { setTimeout as sleep } from "node:timers/promises"
 import { openAppAlone } from "./app.ts"
 import { readConfig } from "./config/config.ts"
+import { TELLING_WAIT_MS_MAX } from "./config/event-limits.ts"
 import type { HookAnswer } from "./hook/answer.ts"
 import { answerHook, failOpen, reasonOf } from "./hook/decide.ts"
 import type { HookRequest } from "./hook/request.ts"
@@ -13,6 +15,9 @@ import { admit } from "./operations/admission.ts"
 import type { Caller } from "./operations/caller.ts"
 import { createLog } from "./runtime/log.ts"
 import { nameOwnCommand } from "./runtime/own-command.ts"
+
+/** Another process may hold the write lock for longer than the edit may wait. */
+const CLOSING_MS_MAX = TELLING_WAIT_MS_MAX
 
 /** Returns what the hook prints and how it ends; never fails. */
 export async function decideAlone(request: HookRequest): Promise<HookAnswer> {
@@ -33,7 +38,10 @@ export async function decideAlone(request: HookRequest): Promise<HookAnswer> {
       }
       return await answerHook(await admit({ app, caller }, { permission: "everything", counts: [] }), request)
     } finally {
-      await app.close()
+      // The decision is made: what is still to be written of it is worth a moment, not the edit.
+      const closing = app.close()
+      closing.catch(() => {})
+      await Promise.race([closing, sleep(CLOSING_MS_MAX)])
     }
   } catch (error) {
     return failOpen(reasonOf(error))

@@ -24,3 +24,7 @@ export const EVENT_WRITE_BYTES_MAX = 65_536
 /** Events, and bytes of them, that are kept in memory for all streams together; earlier ones are read again. */
 export const EVENTS_KEPT_MAX = 1_000
 export const EVENT_BYTES_KEPT_MAX = 1_048_576
+/** How long the same refusal of an agent is not told of again. */
+export const REFUSAL_EVENT_MS = 60_000
+/** How long what is only told waits for other processes, since all else of its own waits for it. */
+export const TELLING_WAIT_MS_MAX = 250

@@ -19,9 +19,10 @@ export interface Database extends Queries {
   /**
    * Runs `body` atomically; it rolls back when `body` throws. `lock` names what must not change
    * meanwhile, for engines that lock less than the whole database; ARCHITECTURE.md lists them. Inside, only `tx` may be awaited:
-   * a body that awaits anything else is found out, rolled back and fails.
+   * a body that awaits anything else is found out, rolled back and fails. Everything else of this process waits behind
+   * it, so what can do without waits no longer for other processes than `waitMs`, by default a minute.
    */
-  transaction<T>(lock: string, body: (tx: Queries) => Promise<T>): Promise<T>
+  transaction<T>(lock: string, body: (tx: Queries) => Promise<T>, options?: { waitMs?: number }): Promise<T>
   /**
    * Calls `onChange` soon after anything was committed, by whatever process: within 50 ms, and once for what was
    * committed meanwhile. It keeps no process alive. Returns what ends it.

@@ -123,9 +123,13 @@ export class SqliteDatabase implements Database {
     })
   }
 
-  transaction<T>(_lock: string, body: (tx: Queries) => Promise<T>): Promise<T> {
+  transaction<T>(
+    _lock: string,
+    body: (tx: Queries) => Promise<T>,
+    { waitMs = this.#waitMs }: { waitMs?: number } = {},
+  ): Promise<T> {
     return this.#queued(async () => {
-      await this.#retryWhileBusy(() => this.#statement("BEGIN IMMEDIATE").run())
+      await retryWhileBusy(waitMs, this.#random, () => this.#statement("BEGIN IMMEDIATE").run())
       // Promises of SQLite settle in microtasks, and nextTick waits until none is left. So if the alarm
       // rings before the end, the body awaited something else, and other processes waited for it too.
       const state = { ticked: false, ended: false }

@@ -12,6 +12,7 @@ import { AppError } from "../../errors.ts"
 import { findAgentById, touchAgentAt } from "../../store/coordination/agents.ts"
 import type { KnownCandidates } from "../../store/coordination/reservations.ts"
 import { noteOnce, wasNotified } from "../../store/coordination/sessions.ts"
+import { recordEvent } from "../../store/events.ts"
 import type { App } from "../app.ts"
 import type { CallContext } from "../operation.ts"
 import {
@@ -35,6 +36,7 @@ import {
   type SessionClues,
 } from "./holder.ts"
 import { type Location, locate } from "./locations.ts"
+import { blockedEdits, editEvent, tellRefused } from "./refusals.ts"
 import { takeUntold } from "./session-events.ts"
 
 /** What the session is told of a file, once. */
@@ -150,12 +152,14 @@ async function checkFiles(
   if (conflicts.length > 0 && settings.blockConflicts) {
     // Two ids that a client gave are two sessions; a server's session without one may be this very one.
     const mayBeSelf = !(await isAnchored(app.db, holder)) && (await isAnyServers(app, conflicts))
+    await tellRefused(app, blockedEdits({ agent: claimant?.agent, program: clues.program }, conflicts), {
+      waits: false,
+    })
     return { ...judgement, isBlocked: true, mayBeSelf }
   }
   const untold = await takeUntold(app, holder, weakenings)
-  const told = { ...judgement, known }
-  const notices = settings.showGuidance ? await firstNotices(app, holder, claims, told) : []
-  return { ...judgement, weakenings: untold, notices }
+  const told = { ...judgement, known, program: clues.program }
+  return { ...judgement, weakenings: untold, notices: await firstNotices(app, holder, claims, told) }
 }
 
 interface Claimed {
@@ -239,24 +243,40 @@ async function sessionsOf(app: App, conflicts: readonly ClaimConflict[]): Promis
   return sessions
 }
 
-/** Returns what there is to say of each file that the session was not told of before. */
+/**
+ * Returns what there is to say of each file that the session was not told of before, nothing where the settings want no
+ * guidance. That the edit goes on beside others is an event, once for each file and session.
+ */
 async function firstNotices(
   app: App,
   { session }: Holder,
   claims: readonly ClaimedPath[],
-  { claimant, conflicts, nowMs, known }: Claimed & { nowMs: number; known: KnownCandidates },
+  {
+    claimant,
+    conflicts,
+    nowMs,
+    known,
+    program,
+    settings: { showGuidance },
+  }: Claimed & Pick<EditVerdict, "nowMs" | "settings"> & { known: KnownCandidates; program: string },
 ): Promise<FileNotice[]> {
   const notices: FileNotice[] = []
   for (const claimed of claims) {
-    const name = `file:${claimed.repository.id}:${claimed.path}`
+    const name = `${showGuidance ? "file" : "edit"}:${claimed.repository.id}:${claimed.path}`
     if (session !== undefined && (await wasNotified(app.db, session, name))) continue
     const inTheWay = conflicts.filter((conflict) => conflict.claimed === claimed)
     const sharers = inTheWay.length > 0 ? [] : await findSharers(app.db, claimant, claimed, nowMs, { known })
     if (inTheWay.length === 0 && sharers.length === 0) continue
+    const holders = inTheWay.length > 0 ? inTheWay.map(({ reservation }) => reservation) : sharers
+    const event = editEvent("edit.allowed", { agent: claimant?.agent, program }, claimed, holders)
     const isFirst =
       session === undefined ||
-      (await app.db.transaction("sessions", (tx) => noteOnce(tx, session, name, app.now())))
+      (await app.db.transaction("sessions", async (tx) => {
+        const isNew = await noteOnce(tx, session, name, app.now())
+        if (isNew) await recordEvent(tx, event, app.now())
+        return isNew
+      }))
     if (isFirst) notices.push({ claimed, conflicts: inTheWay, sharers })
   }
-  return notices
+  return showGuidance ? notices : []
 }

@@ -1,5 +1,6 @@
 /** Reservations that run out while nobody asks for any: closed soon after, by the process that listens. */
 
+import { TELLING_WAIT_MS_MAX } from "../../config/event-limits.ts"
 import { hasExpiredReservation } from "../../store/coordination/reservations.ts"
 import type { App } from "../app.ts"
 import { endExpired } from "./endings.ts"
@@ -7,10 +8,16 @@ import { endExpired } from "./endings.ts"
 /** What has run out is told of within a second. */
 const LOOK_INTERVAL_MS = 500
 
-/** Closes what has run out; returns how many reservations that were. Where there are none, nothing is locked. */
-export async function closeExpired({ db, now }: Pick<App, "db" | "now">): Promise<number> {
+/**
+ * Closes what has run out; returns how many reservations that were. Where there are none, nothing is locked; otherwise
+ * other processes are waited for as long as is told.
+ */
+export async function closeExpired(
+  { db, now }: Pick<App, "db" | "now">,
+  waiting?: { waitMs: number },
+): Promise<number> {
   if (!(await hasExpiredReservation(db, now()))) return 0
-  return db.transaction("reservations", async (tx) => (await endExpired(tx, now())).length)
+  return db.transaction("reservations", async (tx) => (await endExpired(tx, now())).length, waiting)
 }
 
 /** Looks twice a second for what has run out, in the process that listens. */
@@ -18,9 +25,10 @@ export function startExpiryWatch(app: Pick<App, "db" | "now" | "log">): { close(
   let looking: Promise<void> | undefined
   const look = async () => {
     try {
-      await closeExpired(app)
+      await closeExpired(app, { waitMs: TELLING_WAIT_MS_MAX })
     } catch (error) {
-      app.log.warn("reservations that have run out could not be closed", { error })
+      // While another process holds the lock for long, the next look comes soon enough.
+      app.log.debug("reservations that have run out could not be closed", { error })
     }
     looking = undefined
   }

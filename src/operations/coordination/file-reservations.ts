@@ -22,6 +22,7 @@ import { type Claimant, type ClaimOutcome, claim, claimOf, findHolders } from ".
 import { isVisible, listHeld, visible } from "./held.ts"
 import { findLocation, type Location } from "./locations.ts"
 import { type OverrideOutcome, requestOverride } from "./overrides.ts"
+import { refusedClaims, tellRefused } from "./refusals.ts"
 import { admitToRepository, releaseOf } from "./reservations.ts"
 import { ownAgentIdsOf } from "./sessions.ts"
 
@@ -89,9 +90,11 @@ export async function reserveFiles(context: CallContext, asked: FilesAsked): Pro
   assert(first !== undefined, "at least one path is asked for")
   const durationSeconds = asked.durationSeconds ?? settingsAt(app, first).reservationDuration
   const terms = { durationSeconds, reason, keeps: false }
-  return app.db.transaction(`repository:${first.repository.id}`, (tx) =>
+  const outcome = await app.db.transaction(`repository:${first.repository.id}`, (tx) =>
     claim(tx, { ...context, nowMs: app.now() }, claimant, claims, terms),
   )
+  await tellRefused(app, refusedClaims(claimant.agent, outcome.conflicts))
+  return outcome
 }
 
 /** What became of a release: `unknown` is also what the key may not know of, `others` names the holder. */

@@ -34,11 +34,12 @@ import { inTransaction } from "../transaction.ts"
 import { identityFields, namedRepository, register, takenHintLine } from "./agents.ts"
 import { notifyOfAnswer, requireOther } from "./contacts.ts"
 import { endExpired } from "./endings.ts"
-import { type Grant, grant, newGrantCall } from "./grants.ts"
+import { type Grant, grant, newGrantCall, type Refused } from "./grants.ts"
 import { readInbox } from "./messages.ts"
 import { resolvePattern } from "./patterns.ts"
 import { noteRead } from "./receipts.ts"
 import { recordContactAnswer } from "./recording.ts"
+import { refusedGrants, tellRefused } from "./refusals.ts"
 import { admitToRepository, conflictReport } from "./reservations.ts"
 import { findSharersOf, type Sharers, sharersLine } from "./sharers.ts"
 import { surroundingsOf, surroundingsText } from "./surroundings.ts"
@@ -180,21 +181,27 @@ async function resolveAll(repository: Repository, paths: readonly string[]): Pro
 type GrantTerms = { exclusive: boolean; durationSeconds: number; reason: string | null }
 
 /** Grants what is free in one transaction. */
-function grantAll(
+async function grantAll(
   context: ActorContext,
   repository: Repository,
   patterns: readonly string[],
   terms: GrantTerms,
 ): Promise<Grant[]> {
-  return inTransaction(context, `repository:${repository.id}`, async (tx, dated) => {
+  const grants = await inTransaction(context, `repository:${repository.id}`, async (tx, dated) => {
     await endExpired(tx, dated.nowMs)
     const call = newGrantCall()
-    const grants: Grant[] = []
+    const granted: Grant[] = []
     for (const pathPattern of patterns) {
-      grants.push(await grant(tx, dated, { ...terms, repository, pathPattern }, call))
+      granted.push(await grant(tx, dated, { ...terms, repository, pathPattern }, call))
     }
-    return grants
+    return granted
   })
+  await tellRefused(context.app, refusedGrants(context.actor, repository.id, refusedOf(grants)))
+  return grants
+}
+
+function refusedOf(grants: readonly Grant[]): Refused[] {
+  return grants.flatMap((one) => ("conflicts" in one ? [one] : []))
 }
 
 function grantedOf(grants: readonly Grant[]): Reservation[] {
@@ -227,12 +234,11 @@ function ownEntry(reservation: Reservation, nowMs: number): string {
 
 /** What was granted comes first: it is short, and the reports of conflicts may be long. */
 function grantBlocks(grants: readonly Grant[], sharers: Sharers, nowMs: number): string[] {
-  const refused = grants.flatMap((one) => ("conflicts" in one ? [one] : []))
   return [
     ...grantedOf(grants).map((reservation) =>
       lines(ownEntry(reservation, nowMs), sharersLine(sharers, reservation)),
     ),
-    ...refused.map((one) => `Not reserved: ${conflictReport(one, nowMs)}`),
+    ...refusedOf(grants).map((one) => `Not reserved: ${conflictReport(one, nowMs)}`),
   ]
 }
 

@@ -35,6 +35,7 @@ import { grant, type Refused } from "./grants.ts"
 import { findReservations } from "./lookup.ts"
 import { resolvePattern } from "./patterns.ts"
 import { noteGone } from "./presence.ts"
+import { refusedGrants, tellRefused } from "./refusals.ts"
 import { findSharersOf, sharersLine } from "./sharers.ts"
 
 /**
@@ -116,12 +117,17 @@ export const reserveFilePaths = defineOperation({
       durationSeconds: input.duration_seconds,
       reason: input.reason ?? null,
     }
+    let refused: Refused | undefined
     const outcome = await inTransaction(context, `repository:${repository.id}`, async (tx, dated) => {
       await endExpired(tx, dated.nowMs)
       const result = await grant(tx, dated, request)
+      refused = "conflicts" in result ? result : undefined
       if ("conflicts" in result) throw new AppError("conflict", conflictReport(result, dated.nowMs))
       return { ...result, nowMs: dated.nowMs }
-    })
+    }).finally(
+      // What was refused is rolled back, so it is told of afterwards.
+      () => refused && tellRefused(context.app, refusedGrants(context.actor, repository.id, [refused])),
+    )
     // Nobody has to wait for the lock while sharers are looked for.
     const sharers = await findSharersOf(context.app.db, repository, [outcome.granted], outcome.nowMs)
     return { ...outcome, sharers }

@@ -33,6 +33,7 @@ import { closeExpired } from "./expiry.ts"
 import { grant, newGrantCall } from "./grants.ts"
 import { locate } from "./locations.ts"
 import { resolvePattern } from "./patterns.ts"
+import { refusedClaims, tellRefused } from "./refusals.ts"
 import { admitToRepository, releaseOf } from "./reservations.ts"
 import { findSharersOf, type Sharers } from "./sharers.ts"
 
@@ -151,6 +152,7 @@ export async function reserveTargets(
     }
     return { grants, conflicts, nowMs }
   })
+  await tellRefused(context.app, refusedClaims(agent, outcome.conflicts))
   const granted = outcome.grants.map((one) => one.granted)
   const repositories = new Map(claims.map(({ repository }) => [repository.id, repository]))
   const sharers = new Map<number, readonly Reservation[] | null>()
