@@ -236,6 +236,9 @@ CREATE INDEX events_activity ON events (project_id, id)
 -- Whether the same was told a moment ago.
 CREATE INDEX events_refused ON events (agent_id, created_at_ms)
   WHERE kind IN ('reservation.refused', 'edit.blocked');
+-- What was refused anybody lately.
+CREATE INDEX events_refused_lately ON events (created_at_ms)
+  WHERE kind IN ('reservation.refused', 'edit.blocked');
 
 -- Up to which id what happened is no longer there, or stems from before a restore; who asks for what came after an
 -- earlier id is told so.

@@ -18,6 +18,7 @@ import { packageVersion } from "../runtime/package-root.ts"
 import { terminalColumns } from "./columns.ts"
 import { terminalOf } from "./coordination/identity.ts"
 import { colleagueJson, colleagueLine } from "./coordination/mail-text.ts"
+import { blockedRows, standstillJson, waitingRows } from "./coordination/standstill-text.ts"
 import { type DatabaseJson, databaseLines, databaseState } from "./database-state.ts"
 import { figure } from "./documentation/indexing-work.ts"
 import { isListenerUp, listenerOf } from "./listener.ts"
@@ -54,7 +55,7 @@ export async function statusCommand(config: Config, options: OutputOptions): Pro
     },
     limits: config.rates,
   }
-  printResult(options, status, () => statusText(status, now === undefined ? [] : atWorkRows(now)))
+  printResult(options, status, () => statusText(status, now === undefined ? undefined : rowsOf(now)))
   if (fault !== undefined)
     throw new AppError("unavailable", "the database cannot be used", { hint: "What to do stands above." })
 }
@@ -71,6 +72,23 @@ async function lookAround(app: App, { workingFolder }: Config): Promise<Look> {
   const own = await findOwnAgents(app, { ...terminalOf(app), agentName: undefined }, repository)
   const ownIds = new Set(own.map(({ id }) => id))
   return { ...(await activityNow(app)), ownIds, webhooks: await allWebhooks(app), nowMs: app.now() }
+}
+
+/** What stands below the lines that sum it up. */
+interface Rows {
+  atWork: readonly string[]
+  blocked: readonly string[]
+  waiting: readonly string[]
+}
+
+function rowsOf(look: Look): Rows {
+  const columns = terminalColumns() - AT_WORK_INDENT.length
+  const indented = (rows: readonly string[]) => rows.map((row) => AT_WORK_INDENT + row)
+  return {
+    atWork: atWorkRows(look),
+    blocked: indented(blockedRows(look.standstill, look.nowMs, columns)),
+    waiting: indented(waitingRows(look.standstill, look.nowMs, columns)),
+  }
 }
 
 /** Returns who is at work: where, on what, with what unread; of many the first. */
@@ -96,6 +114,7 @@ function activityJson({ models, documentation, ...activity }: Look) {
     repositories: activity.repositories,
     active_agents: activity.activeAgents,
     active_reservations: activity.activeReservations,
+    ...standstillJson(activity.standstill),
     at_work: activity.atWork.map((one) => colleagueJson(one, activity.ownIds, activity.nowMs)),
     embedding: {
       active: modelJson(active, activeProgress),
@@ -124,10 +143,8 @@ interface Status {
   limits: Config["rates"]
 }
 
-function statusText(status: Status, atWork: readonly string[]): string {
+function statusText(status: Status, rows: Rows | undefined): string {
   const { activity, hook, limits } = status
-  const line = (isGood: boolean, name: string, text: string) =>
-    `${isGood ? green("✓") : dim("-")} ${name.padEnd(13)} ${text}`
   return lines(
     `${bold("signalbox")} ${status.version}  ${dim(`environment ${status.environment}, key: ${status.key}`)}`,
     ...databaseLines(status.database),
@@ -141,12 +158,14 @@ function statusText(status: Status, atWork: readonly string[]): string {
             "Agents",
             activity.at_work.length === 0 ? "none at work" : `${activity.at_work.length} at work`,
           ),
-          ...atWork,
+          ...(rows?.atWork ?? []),
           line(
             activity.active_reservations > 0,
             "Reservations",
             `${activity.active_reservations} in force, ${count(activity.repositories, "repository", "repositories")} connected`,
           ),
+          ...summed("Blocked", activity.blocked_last_hour.length, "in the last hour", rows?.blocked),
+          ...summed("Waiting", activity.waiting.length, "for files that others hold", rows?.waiting),
           line(activity.embedding.active.progress.total > 0, "Memories", embeddingText(activity.embedding)),
           line(activity.documentation.chunks > 0, "Documentation", documentationText(activity.documentation)),
           activity.webhooks.length === 0
@@ -171,6 +190,14 @@ function statusText(status: Status, atWork: readonly string[]): string {
       `${perMinute(limits.tool_calls_per_minute)} tool calls, ${perMinute(limits.resource_reads_per_minute)} resource reads, ${perMinute(limits.searches_per_minute)} searches a minute`,
     ),
   )
+}
+
+const line = (isGood: boolean, name: string, text: string) =>
+  `${isGood ? green("✓") : dim("-")} ${name.padEnd(13)} ${text}`
+
+/** Returns a line with those below it; none where there is nothing. */
+function summed(name: string, amount: number, what: string, rows: readonly string[] = []): string[] {
+  return amount === 0 ? [] : [line(false, name, `${amount} ${what}`), ...rows]
 }
 
 function listenerText(listener: Status["listener"]): string {

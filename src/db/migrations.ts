@@ -39,6 +39,8 @@ const EVENTS = `
     WHERE kind IN ('message.sent', 'message.acknowledged', 'reservation.granted', 'reservation.renewed', 'reservation.released');
   CREATE INDEX events_refused ON events (agent_id, created_at_ms)
     WHERE kind IN ('reservation.refused', 'edit.blocked');
+  CREATE INDEX events_refused_lately ON events (created_at_ms)
+    WHERE kind IN ('reservation.refused', 'edit.blocked');
 
   CREATE TABLE event_horizon (
     id INTEGER PRIMARY KEY CHECK (id = 1),

@@ -14,6 +14,7 @@ import { findProjectByKey, listProjectKeys } from "../store/projects.ts"
 import { findRepositoryById, listRepositories } from "../store/repositories.ts"
 import type { App } from "./app.ts"
 import { allProjects, type Colleague, listColleagues } from "./coordination/colleagues.ts"
+import { type Standstill, standstillNow } from "./coordination/standstill.ts"
 import { type ModelState, modelState } from "./embedding/models.ts"
 import { livingProcesses } from "./processes.ts"
 
@@ -25,6 +26,7 @@ export interface Activity {
   /** Who is at work, the active first. */
   atWork: readonly Colleague[]
   models: ModelState
+  standstill: Standstill
   documentation: DocumentationActivity
 }
 
@@ -53,6 +55,7 @@ export async function activityNow(app: App): Promise<Activity> {
     activeReservations,
     atWork: await listColleagues(app, await allProjects(app), { includesGone: false }),
     models: await modelState(app.db),
+    standstill: await standstillNow(app),
     documentation: await documentationNow(app, nowMs),
   }
 }

@@ -14,7 +14,10 @@ import { hookFolder } from "../../src/hook/files.ts"
 import { passPath, writePass } from "../../src/hook/proven-call.ts"
 import { listenerPaths } from "../../src/http/listener-files.ts"
 import { createLog } from "../../src/runtime/log.ts"
+import { blockedStatements } from "../../src/store/coordination/blocked.ts"
+import { insertWait } from "../../src/store/coordination/waits.ts"
 import { putIndexingProblem, putIndexingWork } from "../../src/store/documentation/documentation.ts"
+import { recordEvent } from "../../src/store/events.ts"
 import { insertProcess } from "../../src/store/processes.ts"
 import { commitFiles, git } from "../support/documentation.ts"
 import { greeterAt } from "../support/greeter.ts"
@@ -226,4 +229,56 @@ test("status says whether there are daily backups, and what keeps them from bein
   expect((await run(() => statusCommand(configIn(where), {}))).out).toMatch(
     /✗ Backups +1 daily backup, .*; no daily backup was made: .* has 0\.0 MB of free space/,
   )
+})
+
+test("status tells what was blocked in the last hour: whom, from what, by whom, how often, when last", async () => {
+  const where = presentWorld()
+  const app = await server(where, "one")
+  const { id, projectId } = await agentOf(app, "BlueLake")
+  const block = (kind: "edit.blocked" | "reservation.refused", data: object, minutesAgo: number) =>
+    app.db.transaction(`project:${projectId}`, (tx) =>
+      recordEvent(tx, { kind, projectId, agentId: id, data: { ...data } }, Date.now() - minutesAgo * 60_000),
+    )
+  expect((await run(() => statusCommand(configIn(where), {}))).out).not.toContain("Blocked")
+  await block("edit.blocked", { path: "old.ts", holders: ["Ada"] }, 61)
+  await block("edit.blocked", { path: "a.ts", holders: ["Ada"] }, 50)
+  await block("reservation.refused", { path_pattern: "src/**", holders: ["Ada", "Bob"] }, 30)
+  await block("edit.blocked", { path: "a.ts", holders: ["Bob"] }, 20)
+  const { activity } = (await status(where)) as { activity: object }
+  expect(activity).toMatchObject({
+    blocked_last_hour: [
+      { what: "edit", who: "BlueLake", path: "a.ts", holders: ["Bob"], times: 2 },
+      { what: "reservation", who: "BlueLake", path: "src/**", holders: ["Ada", "Bob"], times: 1 },
+    ],
+    waiting: [],
+  })
+  const { out } = await run(() => statusCommand(configIn(where), {}))
+  expect(out).toMatch(/^- Blocked +2 in the last hour$/m)
+  expect(out).toMatch(/^ {4}BlueLake: a\.ts, held by Bob, 2 times, 20 min/m)
+  expect(out).toMatch(/^ {4}BlueLake: a reservation of src\/\*\*, held by Ada, Bob, 30 min/m)
+  const plan = await app.db.all(`EXPLAIN QUERY PLAN ${blockedStatements.listSince}`, [0, 10])
+  expect(JSON.stringify(plan)).toContain("events_refused_lately")
+})
+
+test("status tells who waits for files, but for those whose process has ended", async () => {
+  const where = presentWorld()
+  const app = await server(where, "one")
+  const { id } = await agentOf(app, "BlueLake")
+  const nowMs = Date.now()
+  const wait = {
+    repositoryId: 1,
+    agentId: id,
+    exclusive: true,
+    durationSeconds: 60,
+    createdAtMs: nowMs - 120_000,
+  }
+  const own = { pid: process.pid, identityMark: app.processMark, untilMs: nowMs + 60_000 }
+  await insertWait(app.db, { ...wait, ...own, pathPattern: "a.ts" })
+  await insertWait(app.db, { ...wait, ...own, pathPattern: "late.ts", untilMs: nowMs - 11_000 })
+  await insertWait(app.db, { ...wait, ...own, pathPattern: "dead.ts", pid: 2 ** 22 + 1 })
+  expect(await status(where)).toMatchObject({
+    activity: { waiting: [{ agent_name: "BlueLake", path_pattern: "a.ts", mode: "exclusive" }] },
+  })
+  const { out } = await run(() => statusCommand(configIn(where), {}))
+  expect(out).toMatch(/^- Waiting +1 for files that others hold\n {4}BlueLake: a\.ts, for 2 min/m)
 })
