@@ -497,3 +497,16 @@ CREATE TABLE rate_buckets (
   used BIGINT NOT NULL,
   PRIMARY KEY (subject, bucket)
 );
+
+-- What a session of the older protocol over HTTP follows, so that it outlives the process that listens. session is
+-- the id that the client was given; state names what the resource showed when that was last told; seen_at_ms is when
+-- the session last was there: long after it the row goes.
+CREATE TABLE mcp_subscriptions (
+  key_id BIGINT NOT NULL REFERENCES api_keys (id),
+  session TEXT NOT NULL,
+  uri TEXT NOT NULL,
+  state TEXT NOT NULL,
+  seen_at_ms BIGINT NOT NULL,
+  PRIMARY KEY (key_id, session, uri)
+);
+CREATE INDEX mcp_subscriptions_by_age ON mcp_subscriptions (seen_at_ms);

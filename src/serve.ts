@@ -9,7 +9,7 @@ import { createHttpApp } from "./http/app.ts"
 import { greetingRoute, makeHookPass } from "./http/hook-pass.ts"
 import { productRoutes, withPublicRoutes } from "./http/index.ts"
 import { type ListenerState, startListener as listen, type Served } from "./http/listener.ts"
-import { mcpRoute } from "./http/mcp-route.ts"
+import { mcpRoutes } from "./http/mcp-route.ts"
 import { createMcpOverHttp } from "./mcp/http.ts"
 import type { App } from "./operations/app.ts"
 import { startDeadSessionWatch } from "./operations/coordination/dead-sessions.ts"
@@ -58,6 +58,7 @@ export function startListener(
     async close() {
       // First of all: the next listener delivers too.
       await delivery?.close()
+      await served.endStreams()
       await listener.close()
       for (const worker of workers ?? []) await worker.close()
       await served.close()
@@ -68,17 +69,19 @@ export function startListener(
 /** Returns everything that a listener serves, for any URL that it may get; what is not given is of no use to others. */
 export function servedHttp(app: App): {
   makeHttp(served: Pick<Served, "url"> & Partial<Served>): HttpApp
+  /** Ends what would go on without end. */
+  endStreams(): Promise<void>
   close(): Promise<void>
 } {
   const version = packageVersion()
-  const mcp = createMcpOverHttp({
+  const mcp = createMcpOverHttp(app, {
     operations: OPERATIONS,
     resources: RESOURCES,
     instructions: serverInstructions({}),
     version,
     log: app.log,
   })
-  const routes = [...productRoutes(), mcpRoute(mcp.answer)]
+  const routes = [...productRoutes(), ...mcpRoutes(mcp.answer)]
   return {
     makeHttp: ({ url, hookPass = makeHookPass(app.randomBytes), onRefusedKey }) =>
       createHttpApp({
@@ -87,6 +90,7 @@ export function servedHttp(app: App): {
         hookPass,
         ...(onRefusedKey && { onRefusedKey }),
       }),
+    endStreams: mcp.endStreams,
     close: mcp.close,
   }
 }

@@ -108,10 +108,23 @@ const WAITS = `
   CREATE INDEX reservation_waits_by_repository ON reservation_waits (repository_id);
 `
 
+/** What sessions of the older protocol over HTTP follow. */
+const SUBSCRIPTIONS = `
+  CREATE TABLE mcp_subscriptions (
+    key_id BIGINT NOT NULL REFERENCES api_keys (id),
+    session TEXT NOT NULL,
+    uri TEXT NOT NULL,
+    state TEXT NOT NULL,
+    seen_at_ms BIGINT NOT NULL,
+    PRIMARY KEY (key_id, session, uri)
+  );
+  CREATE INDEX mcp_subscriptions_by_age ON mcp_subscriptions (seen_at_ms);
+`
+
 export const MIGRATIONS: readonly Migration[] = [
   { version: 2, sql: "ALTER TABLE agents ADD COLUMN work_tree TEXT;" },
   {
     version: 3,
-    sql: `ALTER TABLE agents ADD COLUMN gone_at_ms BIGINT;${EVENTS}${WEBHOOKS}${TURN_PUSHES}${MAIL_MARKS}${WAITS}`,
+    sql: `ALTER TABLE agents ADD COLUMN gone_at_ms BIGINT;${EVENTS}${WEBHOOKS}${TURN_PUSHES}${MAIL_MARKS}${WAITS}${SUBSCRIPTIONS}`,
   },
 ]

@@ -1,5 +1,6 @@
 /** The transport of the stdio server: knows what it has not answered yet, and admits who wants to listen. */
 
+import { type Server, SUBSCRIPTION_ID_META_KEY } from "@modelcontextprotocol/server"
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio"
 import type { Log } from "../runtime/log.ts"
 import { listenedUris } from "./listening.ts"
@@ -16,6 +17,8 @@ export class StdioTransport extends StdioServerTransport {
   readonly #log: Log
   /** The requests to listen that have not been answered or cancelled. */
   readonly #listening = new Set<unknown>()
+  /** Those of them that were not acknowledged yet: what they listen for would get lost. */
+  readonly #admitted = new Set<unknown>()
   #whenDrained: (() => void) | undefined
 
   constructor(
@@ -27,6 +30,14 @@ export class StdioTransport extends StdioServerTransport {
     super(input, output)
     this.#subscriptions = subscriptions
     this.#log = log
+  }
+
+  /** Has a server tell of an update; returns false while a request to listen is on its way, which would miss it. */
+  tell(server: Server | undefined, uri: string): boolean {
+    if (server === undefined || this.#admitted.size > 0) return false
+    // A client that is gone hears nothing, and its end is noticed elsewhere.
+    server.sendResourceUpdated({ uri }).catch(() => {})
+    return true
   }
 
   override async start(): Promise<void> {
@@ -46,6 +57,8 @@ export class StdioTransport extends StdioServerTransport {
 
   override async send(message: Message): Promise<void> {
     await super.send(message)
+    if ("method" in message && message.method === "notifications/subscriptions/acknowledged")
+      this.#admitted.delete(message.params?._meta?.[SUBSCRIPTION_ID_META_KEY])
     if ("id" in message && message.id !== undefined && !("method" in message)) {
       this.#endListening(message.id)
       this.#unanswered.delete(message.id)
@@ -56,6 +69,7 @@ export class StdioTransport extends StdioServerTransport {
   /** The SDK acknowledges whatever is asked for, so what may not be read is refused before it gets the request. */
   async #listen(message: Request, receive: typeof this.onmessage): Promise<void> {
     this.#listening.add(message.id)
+    this.#admitted.add(message.id)
     try {
       await this.#subscriptions.add(message.id, listenedUris(message))
     } catch (error) {
@@ -70,6 +84,7 @@ export class StdioTransport extends StdioServerTransport {
   }
 
   #endListening(id: unknown): void {
+    this.#admitted.delete(id)
     if (this.#listening.delete(id)) void this.#subscriptions.remove(id)
   }
 

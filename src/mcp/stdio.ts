@@ -57,8 +57,7 @@ export async function runStdioServer(
     return opened
   }
   let server: Server | undefined
-  // A client that is gone hears nothing, and its end is noticed elsewhere.
-  const subscriptions = following(call, (uri) => void server?.sendResourceUpdated({ uri }).catch(() => {}))
+  const subscriptions = following(call, (uri) => transport.tell(server, uri))
   const operations = selectOperations(OPERATIONS, selection)
   const parts = {
     operations,
@@ -107,12 +106,12 @@ export async function runStdioServer(
 }
 
 /** Returns what the client follows, which opens the app with the first resource. */
-function following(call: () => Promise<Call>, tell: (uri: string) => void): Subscriptions {
+function following(call: () => Promise<Call>, tell: (uri: string) => boolean): Subscriptions {
   let watch: ResourceWatch | undefined
   return new Subscriptions(async (uri) => {
     const opened = await call()
     watch ??= new ResourceWatch(opened.app, RESOURCES)
-    return watch.follow(opened, uri, { onUpdate: () => tell(uri) })
+    return watch.follow(opened, uri, await watch.read(opened, uri), { onUpdate: () => tell(uri) })
   })
 }
 

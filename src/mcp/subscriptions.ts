@@ -1,7 +1,7 @@
 /** Which resources one session follows, whatever the form of the protocol in which it asked for them. */
 
 import { SUBSCRIPTIONS_MAX } from "../config/subscription-limits.ts"
-import { AppError } from "../errors.ts"
+import { tooManySubscriptions } from "../operations/subscriptions.ts"
 
 /** Follows a resource; returns what ends that. */
 type Follow = (uri: string) => Promise<() => void>
@@ -15,6 +15,7 @@ interface Followed {
 export class Subscriptions {
   readonly #follow: Follow
   readonly #followed = new Map<string, Followed>()
+  #isClosed = false
   /** One after the other, so that a request to end what another one begins comes after it. */
   #tail: Promise<unknown> = Promise.resolve()
 
@@ -25,8 +26,9 @@ export class Subscriptions {
   /** Follows all of some resources for an owner, or none: fails like a read, or beyond `SUBSCRIPTIONS_MAX`. */
   add(owner: unknown, uris: readonly string[]): Promise<void> {
     return this.#queued(async () => {
+      if (this.#isClosed) return
       const fresh = [...new Set(uris)].filter((uri) => !this.#followed.has(uri))
-      if (this.#followed.size + fresh.length > SUBSCRIPTIONS_MAX) throw tooMany()
+      if (this.#followed.size + fresh.length > SUBSCRIPTIONS_MAX) throw tooManySubscriptions()
       const begun: [string, Followed][] = []
       try {
         for (const uri of fresh) begun.push([uri, { owners: new Set(), end: await this.#follow(uri) }])
@@ -50,9 +52,10 @@ export class Subscriptions {
     })
   }
 
-  /** Ends everything. */
+  /** Ends everything, for good. */
   close(): Promise<void> {
     return this.#queued(async () => {
+      this.#isClosed = true
       for (const { end } of this.#followed.values()) end()
       this.#followed.clear()
     })
@@ -63,10 +66,4 @@ export class Subscriptions {
     this.#tail = done.catch(() => {})
     return done
   }
-}
-
-function tooMany(): AppError {
-  return new AppError("invalid", `a session follows at most ${SUBSCRIPTIONS_MAX} resources`, {
-    hint: "Unsubscribe from some of them first.",
-  })
 }

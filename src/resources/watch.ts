@@ -11,8 +11,11 @@ import type { Call } from "../operations/caller.ts"
 import { lookAtResource, type Reading, type Resource, readResource } from "./resource.ts"
 
 export interface Follower {
-  /** Called when the resource shows something else; `state` names what it shows now. */
-  onUpdate(state: string): void
+  /**
+   * Called when the resource shows something else; `state` names what it shows now. Returns whether that was told: if
+   * not, it is called again after a rest.
+   */
+  onUpdate(state: string): boolean
   /** Called once when the key counts no more; nothing is told after it. */
   onEnd?(): void
 }
@@ -38,30 +41,26 @@ export class ResourceWatch {
     this.#catalogue = catalogue
   }
 
-  /**
-   * Follows a resource from now on, or from what it showed in an earlier `state`; returns what ends that. Counts as a
-   * read, and is refused like one.
-   */
-  async follow(call: Call, uri: string, follower: Follower, since?: string): Promise<() => void> {
-    const read = since === undefined ? readResource : lookAtResource
-    const followed: Followed = { ...follower, call, uri, state: since ?? "" }
-    // Before it reads, so that no commit falls in between.
-    this.#wake()
-    try {
-      const state = stateOf(await read(call, this.#catalogue, uri))
-      if (since === undefined) followed.state = state
-    } catch (error) {
-      this.#sleepUnlessFollowed()
-      throw error
-    }
+  /** Returns the state of a resource that is to be followed. Counts as a read, and is refused like one. */
+  async read(call: Call, uri: string): Promise<string> {
+    return stateOf(await readResource(call, this.#catalogue, uri))
+  }
+
+  /** Follows a resource from a state on that `read` or `onUpdate` has told; returns what ends that. */
+  follow(call: Call, uri: string, state: string, follower: Follower): () => void {
+    const followed: Followed = { ...follower, call, uri, state }
     this.#followed.add(followed)
+    this.#wake()
+    // What has changed since that state nobody else tells of.
     this.#changed()
     return () => this.#leave(followed)
   }
 
   #leave(followed: Followed): void {
     this.#followed.delete(followed)
-    this.#sleepUnlessFollowed()
+    if (this.#followed.size > 0) return
+    this.#stop?.()
+    this.#stop = undefined
   }
 
   #wake(): void {
@@ -73,12 +72,6 @@ export class ResourceWatch {
       unwatch()
       clearInterval(timer)
     }
-  }
-
-  #sleepUnlessFollowed(): void {
-    if (this.#followed.size > 0) return
-    this.#stop?.()
-    this.#stop = undefined
   }
 
   #changed(): void {
@@ -105,8 +98,8 @@ export class ResourceWatch {
     try {
       const state = stateOf(await lookAtResource(followed.call, this.#catalogue, followed.uri))
       if (state === followed.state || !this.#followed.has(followed)) return
-      followed.state = state
-      followed.onUpdate(state)
+      if (followed.onUpdate(state)) followed.state = state
+      else this.#hasChanged = true
     } catch (error) {
       // What may not be read for now is silent: an agent that others took up may come back.
       if (!(error instanceof AppError)) this.#app.log.error("a followed resource cannot be read", { error })

@@ -16,6 +16,7 @@ const UNDO: Record<number, string> = {
     DROP TABLE events;
     DROP TABLE event_horizon;
     DROP TABLE webhooks;
+    DROP TABLE mcp_subscriptions;
     DROP TABLE turn_pushes;
     DROP TABLE mail_marks;
     CREATE TABLE activity (

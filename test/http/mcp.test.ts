@@ -190,13 +190,16 @@ describe("the endpoint", () => {
     expect((await send({ "content-type": "text/plain" })).status).toBe(415)
   })
 
-  test("has no sessions to listen to or to delete: GET and DELETE are 405", async () => {
+  test("has nothing to listen to or to end for who has no session, and sends back who names a wrong one", async () => {
     const http = await entry()
-    for (const method of ["GET", "DELETE"])
+    for (const method of ["GET", "DELETE"]) {
       expect(await http.send("/mcp", { method, headers: ACCEPT })).toMatchObject({
         status: 405,
         headers: { allow: "POST" },
       })
+      const headers = { ...ACCEPT, "mcp-session-id": "not-ours" }
+      expect((await http.send("/mcp", { method, headers })).status).toBe(404)
+    }
   })
 
   test("counts tool calls against the key, and tells what is left of them", async () => {

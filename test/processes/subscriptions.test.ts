@@ -1,9 +1,14 @@
-import { Client as ModernClient } from "@modelcontextprotocol/client"
+import { existsSync, readFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { Client as ModernClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { StdioClientTransport as ModernTransport } from "@modelcontextprotocol/client/stdio"
 import { Client as ClassicClient } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport as ClassicTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
+import { StreamableHTTPClientTransport as ClassicHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js"
 import { describe, expect, onTestFinished, test, vi } from "vitest"
+import { listenerPaths } from "../../src/http/listener-files.ts"
+import { localKeyIn } from "../../src/operations/keys.ts"
 import { BINARY, environment, type Place, place, ServerProcess } from "../support/server-process.ts"
 import { numberAfter } from "../support/world.ts"
 
@@ -80,13 +85,13 @@ const ON_STDIO: [string, Connect][] = [
 ]
 
 /** Another process, with the agent Ada, which writes to Bob and reserves files. */
-async function other(where: Place) {
-  const server = await ServerProcess.start(where, {
-    env: { SIGNALBOX_PORT: "0", SIGNALBOX_SESSION: "other" },
-  })
+async function other(where: Place, port = 0) {
+  const env = { SIGNALBOX_PORT: String(port), SIGNALBOX_SESSION: "other" }
+  const server = await ServerProcess.start(where, { env })
   onTestFinished(async () => void (await server.stop()))
   const ada = await server.register("Ada")
   return {
+    pid: server.pid,
     async send(to: number) {
       const message = { sender_name: "Ada", project_id: ada.projectId, subject: "S", body_md: "B" }
       await server.call("send-message", { ...message, to_agent_ids: [to] })
@@ -98,9 +103,9 @@ async function other(where: Place) {
   }
 }
 
-async function hears(follower: Follower, ...uris: string[]): Promise<void> {
+async function hears(follower: Pick<Follower, "told">, ...uris: string[]): Promise<void> {
   await vi.waitFor(() => expect([...follower.told].sort()).toEqual(uris.sort()), {
-    timeout: 5_000,
+    timeout: 10_000,
     interval: 5,
   })
   follower.told.length = 0
@@ -125,5 +130,86 @@ describe.each(ON_STDIO)("%s on stdio", (_, connect) => {
       await ada.reserve(path)
       await hears(bob, RESERVATIONS)
     }
+  })
+})
+
+/** A listener on a port of its own, the process that stands by, and how the first is taken over by the second. */
+async function listeners() {
+  const where = place()
+  const port = await freePort()
+  const first = await ServerProcess.start(where, { env: { SIGNALBOX_PORT: String(port) } })
+  await first.register("Bob")
+  await listens(where, first.pid)
+  const ada = await other(where, port)
+  const url = new URL(`http://127.0.0.1:${port}/mcp`)
+  const headers = { authorization: `Bearer ${localKeyIn(where.databasePath)}` }
+  const takeOver = async () => {
+    await first.kill()
+    await listens(where, ada.pid)
+  }
+  return { ada, url, options: { requestInit: { headers } }, takeOver }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+function listens(where: Place, pid: number): Promise<void> {
+  const { record } = listenerPaths(where.databasePath)
+  const look = () => {
+    const text = existsSync(record) ? readFileSync(record, "utf8") : "{}"
+    expect((JSON.parse(text) as { pid?: number }).pid).toBe(pid)
+  }
+  return vi.waitFor(look, { timeout: 10_000, interval: 20 })
+}
+
+describe("when another process takes the port over", () => {
+  test("a session of the older protocol is told what changed meanwhile, and goes on", async () => {
+    const { ada, url, options, takeOver } = await listeners()
+    const client = new ClassicClient(INFO)
+    const told: string[] = []
+    client.setNotificationHandler(
+      ResourceUpdatedNotificationSchema,
+      ({ params }) => void told.push(params.uri),
+    )
+    const reconnectionOptions = {
+      initialReconnectionDelay: 1_500,
+      maxReconnectionDelay: 1_500,
+      reconnectionDelayGrowFactor: 1,
+      maxRetries: 10,
+    }
+    const transport = new ClassicHttp(url, { ...options, reconnectionOptions })
+    // The first SDK's own types do not allow for exactOptionalPropertyTypes.
+    await client.connect(transport as Parameters<typeof client.connect>[0])
+    onTestFinished(() => client.close())
+    await client.subscribeResource({ uri: RESERVATIONS })
+    await takeOver()
+    for (const path of ["a.ts", "b.ts"]) {
+      await ada.reserve(path)
+      await hears({ told }, RESERVATIONS)
+    }
+    await client.unsubscribeResource({ uri: RESERVATIONS })
+  })
+
+  test("a client of the newer one learns that its stream has ended, and listens again", async () => {
+    const { ada, url, options, takeOver } = await listeners()
+    const client = new ModernClient(INFO, { versionNegotiation: { mode: { pin: "2026-07-28" } } })
+    const told: string[] = []
+    client.setNotificationHandler(
+      "notifications/resources/updated",
+      ({ params }) => void told.push(params.uri),
+    )
+    await client.connect(new StreamableHTTPClientTransport(url, options))
+    onTestFinished(() => client.close())
+    const listening = await client.listen({ resourceSubscriptions: [RESERVATIONS] })
+    await takeOver()
+    expect(await listening.closed).toBe("remote")
+    await client.listen({ resourceSubscriptions: [RESERVATIONS] })
+    await ada.reserve("a.ts")
+    await hears({ told }, RESERVATIONS)
   })
 })
