@@ -43,7 +43,7 @@ export function startWebhookDelivery(app: DeliveringApp, options: SendOptions = 
 }
 
 /** How long nothing is begun after a fault of our own, such as of the database. */
-const FAULT_PAUSE_MS = 2_000
+const FAULT_PAUSE_MS = 30_000
 
 /** How far a webhook is beyond what is written down: nothing of that was for it. */
 interface Position {

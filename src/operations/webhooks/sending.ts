@@ -44,15 +44,25 @@ const resolveBySystem: Resolve = (host) => lookup(host, { all: true, verbatim: t
 /** Sends a body to a receiver; never fails. */
 export async function send(sending: Sending, options: SendOptions = {}): Promise<Outcome> {
   const { resolve = resolveBySystem, answerMsMax = WEBHOOK_ANSWER_MS_MAX } = options
-  const deadline = AbortSignal.timeout(answerMsMax)
-  const signal = options.signal === undefined ? deadline : AbortSignal.any([options.signal, deadline])
+  const stop = new AbortController()
+  const breakOff = () => stop.abort()
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    breakOff()
+  }, answerMsMax)
+  options.signal?.addEventListener("abort", breakOff)
+  if (options.signal?.aborted === true) breakOff()
   try {
-    const addresses = await unlessAborted(signal, addressesOf(sending.url, resolve))
+    const addresses = await unlessAborted(stop.signal, addressesOf(sending.url, resolve))
     const refusal = refusalOf(sending, addresses)
     if (refusal !== undefined) return { error: refusal }
-    return await exchange(sending, addresses, signal, options.bodyMsMax ?? WEBHOOK_BODY_MS_MAX)
+    return await exchange(sending, addresses, stop.signal, options.bodyMsMax ?? WEBHOOK_BODY_MS_MAX)
   } catch (error) {
-    return { error: deadline.aborted ? `no answer within ${answerMsMax / 1_000} s` : reasonOf(error) }
+    return { error: isLate ? `no answer within ${answerMsMax / 1_000} s` : reasonOf(error) }
+  } finally {
+    clearTimeout(timer)
+    options.signal?.removeEventListener("abort", breakOff)
   }
 }
 
@@ -97,7 +107,7 @@ function exchange(
       signal,
       headers: { ...headers, "content-length": Buffer.byteLength(body), connection: "close" },
     })
-    request.once("error", reject)
+    request.on("error", reject)
     request.once("close", () => reject(Object.assign(new Error("no answer"), { code: "ECONNRESET" })))
     request.once("response", (response) => {
       const status = response.statusCode ?? 0
@@ -115,7 +125,7 @@ function exchange(
         if (bytes > WEBHOOK_ANSWER_BYTES_MAX) end()
       })
       response.once("close", end)
-      response.once("error", end)
+      response.on("error", end)
     })
     request.end(body)
   })
@@ -123,9 +133,9 @@ function exchange(
 
 function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
+    work.then(resolve, reject)
     signal.throwIfAborted()
     signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true })
-    work.then(resolve, reject)
   })
 }
 
