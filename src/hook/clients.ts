@@ -127,7 +127,7 @@ export const CLIENTS: readonly ClientFacts[] = [
     // It takes every exit code but 0 for a failure, and a failed hook for a refusal without a reason.
     blockForm: "permissionDecision",
     contextForms: { "session-start": "additionalContext", mail: "additionalContext", ...HOLDS },
-    deafEvents: ["UserPromptSubmit", "userPromptSubmitted"],
+    deafEvents: ["UserPromptSubmit"],
   },
   {
     name: "vscode",

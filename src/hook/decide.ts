@@ -126,7 +126,7 @@ async function decideSession(context: CallContext, call: HookCall, clues: Sessio
   if (isFirst) {
     const goesOn = call.continues && client.tellsServersItsSession
     const current = goesOn ? await continueEarlierSession(app, clues, holder, place?.repository) : holder
-    const start = place && (await startSession(context, current, clues, place))
+    const start = place && (await startSession(context, current, clues, place, canTell(call)))
     return { decision: toldAll([...(start ? [welcomeText(start)] : []), ...weakenings]), warnings }
   }
   const told = await announceMail(context, call, holder, mentions)

@@ -105,19 +105,33 @@ describe("before an agent stops", () => {
   })
 
   test.each([
-    "<task-notification>\n<task-id>b1</task-id>",
-    "  <system-reminder>x</system-reminder>",
-    "Stop hook feedback:\nsignalbox: mail that cannot wait came for Bob",
-  ])("a prompt that the client has made up is none: %j", async (text) => {
+    ["<task-notification>\n<task-id>b1</task-id>", {}],
+    ["  <system-reminder>x</system-reminder>", {}],
+    ["A hook says:\nsignalbox: mail that cannot wait came for Bob", {}],
+    ["", {}],
+    ["Look again", { source: "schedule_wakeup" }],
+    ["Look again", { source: "system" }],
+  ])("a prompt that the client has made up is none: %j, %j", async (text, fields) => {
     const [made, ada, bob] = await atWork()
     await send(ada, [bob], { subject: "In passing" })
     for (let time = 1; time <= TURN_PUSHES_MAX; time += 1) {
       await send(ada, [bob], URGENT)
       await stop(made, bob)
     }
-    expect(await prompt(made, bob, text)).toEqual(ALLOWED)
+    expect(await prompt(made, bob, text, fields)).toEqual(ALLOWED)
     await send(ada, [bob], URGENT)
     expect(await stop(made, bob)).toEqual(ALLOWED)
+  })
+
+  test.each([
+    ["Why <task-notification>?", {}],
+    ["Tell me why it says: signalbox: mail that cannot wait", {}],
+    ["Go on", { source: "user" }],
+    ["Go on", { source: "sdk" }],
+  ])("what its user has typed is one: %j, %j", async (text, fields) => {
+    const [made, ada, bob] = await atWork()
+    await send(ada, [bob], { subject: "In passing" })
+    expect(toldBy(await prompt(made, bob, text, fields))).toContain("In passing")
   })
 
   test("a sub-agent that stops is handed nothing, and its prompt is none", async () => {

@@ -87,7 +87,7 @@ export function readPayload(
     model: modelOf(payload),
     eventName,
     continues: event === "session-start" && continuesIn(payload, eventName),
-    isPrompt: event === "mail" && !isOfSubAgent(payload) && isPersonsPrompt(payload.prompt),
+    isPrompt: event === "mail" && !isOfSubAgent(payload) && isPersonsPrompt(client, payload),
     isPassed: event === "turn-end" && (isOfSubAgent(payload) || payload.hookEventName !== undefined),
   }
 }

@@ -11,6 +11,7 @@ import {
   nestedHooks,
   SERVER_NAME,
   START_SECONDS,
+  STOP,
   startFields,
 } from "../shapes.ts"
 
@@ -45,7 +46,7 @@ export const codex: Client = {
         form: "json",
         path: hooks,
         // Codex asks for trust again whenever a definition changes, so it is the same everywhere.
-        entries: nestedHooks(claudePoints(EDIT_TOOLS), ["hooks"], (event) => ({
+        entries: nestedHooks([...claudePoints(EDIT_TOOLS), STOP], ["hooks"], (event) => ({
           type: "command",
           command: shellCommand("codex", event),
           commandWindows: windowsCommand("codex", event),

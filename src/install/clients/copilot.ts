@@ -20,6 +20,8 @@ const EDIT_TOOLS = "edit|create|apply_patch|str_replace_editor"
 const POINTS: HookPoint[] = [
   { at: "preToolUse", event: "pre-edit", matcher: EDIT_TOOLS },
   { at: "postToolUse", event: "mail", matcher: EDIT_TOOLS },
+  { at: "userPromptSubmitted", event: "mail" },
+  { at: "agentStop", event: "turn-end" },
   { at: "sessionStart", event: "session-start" },
   { at: "sessionEnd", event: "session-end" },
 ]

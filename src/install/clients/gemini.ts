@@ -20,6 +20,7 @@ const POINTS: HookPoint[] = [
   { at: "BeforeTool", event: "pre-edit", matcher: EDIT_TOOLS },
   { at: "AfterTool", event: "mail", matcher: EDIT_TOOLS },
   { at: "BeforeAgent", event: "mail" },
+  { at: "AfterAgent", event: "turn-end" },
   { at: "SessionStart", event: "session-start" },
   { at: "SessionEnd", event: "session-end" },
 ]

@@ -10,6 +10,7 @@ import {
   hookCommand,
   nestedHooks,
   programVariable,
+  STOP,
   serverEntry,
   startFields,
 } from "../shapes.ts"
@@ -25,7 +26,7 @@ export const qwenCode: Client = {
   title: "Qwen Code",
   traces: (machine) => [userFolder(machine)],
   files(place) {
-    const hooks = nestedHooks(claudePoints(EDIT_TOOLS), ["hooks"], (event) => ({
+    const hooks = nestedHooks([...claudePoints(EDIT_TOOLS), STOP], ["hooks"], (event) => ({
       name: `signalbox-${event}`,
       type: "command",
       command: hookCommand("qwen-code", event, place),

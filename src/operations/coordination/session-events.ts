@@ -35,13 +35,14 @@ export interface SessionStart {
 
 /**
  * Starts a session in a repository, making its agent when it has none; undefined for a session that nobody can tell
- * from others.
+ * from others. The mail that it counts is mentioned no more if its model hears of it.
  */
 export async function startSession(
   context: CallContext,
   holder: Holder,
   clues: SessionClues,
   { repository, rootPath }: Pick<Location, "repository" | "rootPath">,
+  isHeard: boolean,
 ): Promise<SessionStart | undefined> {
   const { app } = context
   if (holder.session === undefined && holder.agents.length === 0) return undefined
@@ -56,7 +57,8 @@ export async function startSession(
     })
     await noteReturn(tx, claimant.ownAgentIds, nowMs)
     await touchAgentAt(tx, claimant.agent.id, rootPath, nowMs)
-    if (holder.session !== undefined) await noteWelcome(tx, holder.session, claimant.agent.id, nowMs)
+    if (isHeard && holder.session !== undefined)
+      await noteWelcome(tx, holder.session, claimant.agent.id, nowMs)
     const held = await listReservationsIn(tx, repository.id, nowMs, LISTING_ROWS_MAX)
     const others = held.filter(({ agentId }) => !claimant.ownAgentIds.has(agentId))
     const { unread } = await countInbox(tx, { agentId: claimant.agent.id })
