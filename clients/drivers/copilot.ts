@@ -57,6 +57,18 @@ function driver(
     isSide: ({ tools }) => tools.length < 4,
     resumes: true,
     ...editing,
+    delegate: () => [
+      {
+        name: "task",
+        args: {
+          name: "rest",
+          description: "rest",
+          prompt: "rest",
+          agent_type: "general-purpose",
+          mode: "sync",
+        },
+      },
+    ],
     shell: (command) => [{ name: "bash", args: { command, description: "run it" } }],
     ours: (request, tool, args) => [ourCall(request, tool, { name: `signalbox-${tool}`, args })],
   }

@@ -50,6 +50,8 @@ export const gemini: Driver = {
   create: (place, file, content) => [{ name: "write_file", args: { file_path: place.path(file), content } }],
   shell: (command) => [{ name: "run_shell_command", args: { command } }],
   ours: (request, tool, args) => [ourCall(request, tool, { name: `mcp_signalbox_${tool}`, args })],
+  delegate: () => [{ name: "invoke_agent", args: { agent_name: "generalist", prompt: "rest" } }],
+  delegated: { calls: [{ name: "complete_task", args: { result: { response: "done" } } }] },
   forms: {
     write_file: (place) => [
       { calls: [{ name: "write_file", args: { file_path: place.path(HELD), content: "written\n" } }] },

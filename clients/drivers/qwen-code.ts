@@ -37,6 +37,17 @@ export const qwenCode: Driver = {
   limits: {
     released: "with -p it calls no hook at its end; what it held is released as that of a dead session",
   },
+  delegate: () => [
+    {
+      name: "agent",
+      args: {
+        description: "rest",
+        prompt: "rest",
+        subagent_type: "general-purpose",
+        run_in_background: false,
+      },
+    },
+  ],
   forms: {
     write_file: (place) => [
       {

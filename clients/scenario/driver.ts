@@ -1,7 +1,7 @@
 /** What has to be known of a client to drive it: how it is set up, started, and which of its tools edit. */
 
 import type { ClientName } from "../../src/hook/client-names.ts"
-import type { Call, ModelRequest, ScriptedTurn } from "../model/conversation.ts"
+import type { Call, ModelRequest, ScriptedTurn, Turn } from "../model/conversation.ts"
 import type { Fields } from "../model/json.ts"
 import type { SideRule } from "../model/server.ts"
 import type { Report } from "../report/checks.ts"
@@ -60,8 +60,8 @@ export interface Driver {
   forms?: Readonly<Record<string, Form>>
   /** Has a sub-agent do something, and waits for it. */
   delegate?(): Call[]
-  /** What the model has to do before it can. */
-  delegatePrelude?: readonly ScriptedTurn[]
+  /** How a sub-agent says that it is done, where that is no plain text. */
+  delegated?: Turn
   /** Steps of this client alone. */
   steps?: Readonly<Record<string, (stage: Stage) => Promise<void>>>
   /** What is known not to hold, with the reason. */

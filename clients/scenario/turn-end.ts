@@ -1,5 +1,6 @@
 /** Mail that comes in the middle of a turn: it reaches the model before its agent stops, and keeps nobody at work. */
 
+import { PUSH_MARK } from "../../src/hook/payload/prompt.ts"
 import type { ScriptedTurn } from "../model/conversation.ts"
 import { sessionTold } from "./seen.ts"
 import type { Stage } from "./stage.ts"
@@ -55,7 +56,6 @@ export async function subAgentEnd(stage: Stage): Promise<void> {
   const subject = "BESIDE-SUBJECT"
   let agentId: number | undefined
   await stage.play("sub-agent-end", [
-    ...(driver.delegatePrelude ?? []),
     (request) => {
       agentId = sessionTold(request.prompt)?.agentId
       return { calls: driver.delegate?.() ?? [] }
@@ -63,21 +63,16 @@ export async function subAgentEnd(stage: Stage): Promise<void> {
     // The sub-agent's own turn.
     async () => {
       if (agentId !== undefined) await holder.mail(agentId, subject)
-      return { text: "the sub-agent is done" }
+      return driver.delegated ?? { text: "the sub-agent is done" }
     },
   ])
-  const start = (driver.delegatePrelude ?? []).length + 1
-  const [sub, outer, last] = model.requests.slice(start).map(({ prompt }) => prompt)
+  const [sub, outer, last] = model.requests.slice(1).map(({ prompt }) => prompt)
+  const isHanded = [PUSH_MARK, subject].every((text) => last?.includes(text))
   const seen = model.requests
-    .slice(start)
+    .slice(1)
     .map(({ prompt }) => prompt.slice(-300))
     .join(" | ")
-  const isPassed = sub !== undefined && outer !== undefined && !outer.includes(subject)
+  const isPassed = sub !== undefined && outer !== undefined && !outer.includes(PUSH_MARK)
   checks.expect("push", "a sub-agent that stops is handed nothing", isPassed, seen)
-  checks.expect(
-    "push",
-    "its session's agent is, before it stops itself",
-    last?.includes(subject) === true,
-    seen,
-  )
+  checks.expect("push", "its session's agent is, before it stops itself", isHanded, seen)
 }

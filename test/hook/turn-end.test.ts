@@ -134,17 +134,20 @@ describe("before an agent stops", () => {
     expect(toldBy(await prompt(made, bob, text, fields))).toContain("In passing")
   })
 
-  test("a sub-agent that stops is handed nothing, and its prompt is none", async () => {
-    const [made, ada, bob] = await atWork()
-    await send(ada, [bob], URGENT)
-    expect(await stop(made, bob, { agent_id: "a1" })).toEqual(ALLOWED)
-    expect(held(await stop(made, bob))).not.toBe("")
-    await send(ada, [bob], URGENT)
-    expect(held(await stop(made, bob))).not.toBe("")
-    await prompt(made, bob, "Rest", { agent_id: "a1" })
-    await send(ada, [bob], URGENT)
-    expect(await stop(made, bob)).toEqual(ALLOWED)
-  })
+  test.each(["agent_id", "agentId"])(
+    "a sub-agent that stops is handed nothing, and its prompt is none, by its %s",
+    async (field) => {
+      const [made, ada, bob] = await atWork()
+      await send(ada, [bob], URGENT)
+      expect(await stop(made, bob, { [field]: "a1" })).toEqual(ALLOWED)
+      expect(held(await stop(made, bob))).not.toBe("")
+      await send(ada, [bob], URGENT)
+      expect(held(await stop(made, bob))).not.toBe("")
+      await prompt(made, bob, "Rest", { [field]: "a1" })
+      await send(ada, [bob], URGENT)
+      expect(await stop(made, bob)).toEqual(ALLOWED)
+    },
+  )
 
   test(`at most ${PUSHED_MESSAGES_MAX} messages are handed over at once, the urgent first, of all its agents`, async () => {
     const [made, ada, bob] = await atWork()

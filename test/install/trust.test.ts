@@ -15,6 +15,7 @@ const HASHES = {
   "session_start:0:0": "sha256:738127eb329d0eb9b65c425afce412fc7d00cc405582c2b81017f6c4e783ae56",
   "session_end:0:0": "sha256:a0227b40aab5dca18229fd1d1dfd5ef83c4a3e11e79b414c5a97fd5d05171ff1",
   "user_prompt_submit:0:0": "sha256:ea13b383fc34d42d46a2c11baa3dfa7f9988e5a0c403b06200a5ac4bf9f75871",
+  "stop:0:0": "sha256:e95164f3a2a9f774e97390b5ac11dba62e532fb94cffbdd39a8612c48e7b2f8a",
 }
 
 const hooksOf = (machine: TestMachine, root = machine.home) => join(root, ".codex", "hooks.json")
@@ -47,7 +48,7 @@ describe("Codex", () => {
     const trust = trustOf(machine, "codex")
     expect(trust).toMatchObject({
       isGiven: false,
-      text: expect.stringContaining("them: 5 not trusted yet (of 5)"),
+      text: expect.stringContaining("them: 6 not trusted yet (of 6)"),
     })
     expect(trust?.advice).toContain("/hooks")
   })
@@ -56,12 +57,25 @@ describe("Codex", () => {
     const machine = createMachine()
     machine.install("codex", "user")
     trustCodex(machine, { ...HASHES, "pre_tool_use:0:0": "sha256:0" })
-    expect(trustOf(machine, "codex")?.text).toMatch(/: 1 trusted as they were before \(of 5\)$/)
+    expect(trustOf(machine, "codex")?.text).toMatch(/: 1 trusted as they were before \(of 6\)$/)
     machine.write(
       configOf(machine),
       machine.read(configOf(machine)).replace(/(?<=sha256:0"\n)/, "enabled = false\n"),
     )
-    expect(trustOf(machine, "codex")?.text).toMatch(/: 1 switched off \(of 5\)$/)
+    expect(trustOf(machine, "codex")?.text).toMatch(/: 1 switched off \(of 6\)$/)
+  })
+
+  test("that trusts what an earlier version has installed is told of the hook that has come since", () => {
+    const machine = createMachine()
+    machine.install("codex", "user")
+    const { "stop:0:0": _, ...earlier } = HASHES
+    trustCodex(machine, earlier)
+    const trust = trustOf(machine, "codex")
+    expect(trust).toMatchObject({
+      isGiven: false,
+      text: expect.stringContaining(": 1 not trusted yet (of 6)"),
+    })
+    expect(trust?.advice).toContain("open /hooks and trust the hooks of signalbox")
   })
 
   test("knows our hooks by their place among others", () => {
@@ -88,7 +102,7 @@ describe("Codex", () => {
     machine.install("codex", "project")
     expect(trustOf(machine, "codex", "project")?.text).toContain("does not trust this project")
     machine.write(configOf(machine), `[projects."${machine.project}"]\ntrust_level = "trusted"\n`)
-    expect(trustOf(machine, "codex", "project")?.text).toContain("5 not trusted yet")
+    expect(trustOf(machine, "codex", "project")?.text).toContain("6 not trusted yet")
     trustCodex(machine, HASHES, hooksOf(machine, machine.project))
     expect(trustOf(machine, "codex", "project")).toMatchObject({ isGiven: true })
   })
@@ -127,11 +141,11 @@ describe("uninstalling from Codex", () => {
     const machine = createMachine()
     machine.write(configOf(machine), MINE)
     machine.install("codex", "user")
-    trustCodex(machine, { ...HASHES, "stop:0:0": "sha256:other" })
+    trustCodex(machine, { ...HASHES, "pre_compact:0:0": "sha256:other" })
     machine.write(configOf(machine), `${machine.read(configOf(machine))}\n[tui]\ntheme = "dark"\n`)
     machine.uninstall("codex", "user")
     expect(machine.read(configOf(machine))).toBe(
-      `${MINE}\n[hooks.state]\n\n[hooks.state."${hooksOf(machine)}:stop:0:0"]\ntrusted_hash = "sha256:other"\n\n[tui]\ntheme = "dark"\n`,
+      `${MINE}\n[hooks.state]\n\n[hooks.state."${hooksOf(machine)}:pre_compact:0:0"]\ntrusted_hash = "sha256:other"\n\n[tui]\ntheme = "dark"\n`,
     )
   })
 
@@ -140,7 +154,7 @@ describe("uninstalling from Codex", () => {
     machine.install("codex", "user")
     trustCodex(machine, HASHES)
     machine.uninstall("codex", "user", { roles: ["mcp"] })
-    expect(machine.read(configOf(machine)).match(/trusted_hash/g)).toHaveLength(5)
+    expect(machine.read(configOf(machine)).match(/trusted_hash/g)).toHaveLength(6)
     machine.install("codex", "user", { roles: ["mcp"] })
     machine.uninstall("codex", "user", { roles: ["hook"] })
     expect(machine.read(configOf(machine))).not.toContain("trusted_hash")

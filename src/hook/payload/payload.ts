@@ -92,9 +92,9 @@ export function readPayload(
   }
 }
 
-/** Sub-agents share their session's id; this one names them. */
-function isOfSubAgent({ agent_id: id }: JsonObject): boolean {
-  return id !== undefined && id !== null && id !== ""
+/** Sub-agents mostly share their session's id; these name them, in Copilot CLI the second. */
+function isOfSubAgent({ agent_id, agentId }: JsonObject): boolean {
+  return [agent_id, agentId].some((id) => id !== undefined && id !== null && id !== "")
 }
 
 /** Hook files of earlier versions call Cline's editor extension by the name that its command line has now. */

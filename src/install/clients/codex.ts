@@ -88,7 +88,7 @@ function hookTrust(place: Place): Trust | undefined {
     ...(off > 0 ? [`${off} switched off`] : []),
   ].join(", ")
   const text = `Codex skips hooks without a word until its user trusts them: ${found} (of ${hooks.length})`
-  return { isGiven: false, text, advice: `${open}: until then edits are not checked.` }
+  return { isGiven: false, text, advice: `${open}: until then they do nothing.` }
 }
 
 function userFolder(machine: Machine): string {
