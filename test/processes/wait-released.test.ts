@@ -4,6 +4,11 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
 import { expect, onTestFinished, test } from "vitest"
+import { openAppAlone } from "../../src/app.ts"
+import { readConfig } from "../../src/config/config.ts"
+import type { App } from "../../src/operations/app.ts"
+import { releaseAllOf } from "../../src/operations/coordination/reservations.ts"
+import { findAgentById } from "../../src/store/coordination/agents.ts"
 import {
   BINARY,
   environment,
@@ -57,11 +62,24 @@ function reserve(server: ServerProcess, agent: RegisteredAgent, pattern: string)
   })
 }
 
+/** Releases what an agent holds, on nobody's behalf. */
+async function releaseAll(app: App, agentId: number): Promise<void> {
+  const agent = await findAgentById(app.db, agentId)
+  expect(agent && (await releaseAllOf(app, agent))).toBe(1)
+}
+
 test(`${WAITERS} processes get a file in the order in which they came, but for one that was killed`, async () => {
   const where = place()
   const server = await ServerProcess.start(where, { env: { ...SERVER_ENV, SIGNALBOX_SESSION: "holder" } })
   const holder = await server.register("Holder")
   await reserve(server, holder, "a.ts")
+  const app = await openAppAlone(
+    readConfig({
+      env: { SIGNALBOX_DB: where.databasePath, SIGNALBOX_LOG: "silent" },
+      workingFolder: where.repository,
+    }),
+  )
+  onTestFinished(() => app.close())
   const waiters: Waiting[] = []
   for (let index = 0; index < WAITERS; index += 1)
     waiters.push(await waitFor(where, `waiter-${index}`, "a.ts"))
@@ -82,13 +100,10 @@ test(`${WAITERS} processes get a file in the order in which they came, but for o
     const { reservation, lapses_unless_used } = JSON.parse(out)
     expect([reservation.path_pattern, lapses_unless_used]).toEqual(["a.ts", true])
     expect((await reserve(barger, bargers, "a.ts")).text).toContain(reservation.agent_name)
-    const env = environment(where, { SIGNALBOX_SESSION: `waiter-${index}`, ...SERVER_ENV })
-    const release = spawn(process.execPath, [BINARY, "release", "a.ts"], { cwd: where.repository, env })
-    const [[released], attempt] = await Promise.all([
-      once(release, "close"),
+    const [, attempt] = await Promise.all([
+      releaseAll(app, reservation.agent_id),
       reserve(barger, bargers, "a.ts"),
     ])
-    expect(released).toBe(0)
     if (index < WAITERS - 1) expect(attempt.isError).toBe(true)
   }
   expect((await reserve(barger, bargers, "a.ts")).isError).toBe(false)
