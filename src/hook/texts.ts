@@ -80,15 +80,14 @@ function offers(
     ? `- message the holder: send-message to agent id ${reservation.agentId} in project id ${reservation.projectId}`
     : `- ask your user to write to the holder, who works in another project: ${typed}`
   const message = isForPerson ? `- message the holder: ${typed}` : byTool
+  const path = visibleWord(posixWord(join(claimed.rootPath, claimed.path)))
   const lastMs = Math.max(...conflicts.map((conflict) => conflict.reservation.expiresAtMs))
   return [
     message,
-    `- wait for the expiry: ${isoTime(lastMs)} (in ${duration(lastMs - nowMs)})`,
+    `- wait for the expiry: ${isoTime(lastMs)} (in ${duration(lastMs - nowMs)}), or in the background for your turn: ${ownCommand()} wait --released ${path}`,
     "- work on another file",
     ...(allowsOverride
-      ? [
-          `- only in an emergency, request an override: ${ownCommand()} override ${visibleWord(posixWord(join(claimed.rootPath, claimed.path)))} --reason "<why>"`,
-        ]
+      ? [`- only in an emergency, request an override: ${ownCommand()} override ${path} --reason "<why>"`]
       : []),
   ]
 }

@@ -81,7 +81,7 @@ describe("a refusal", () => {
         "signalbox blocked this edit: src/a.ts is reserved by Bob (exclusive, 1 h 30 min left, pattern src/**). Reason: new ⏎ login.",
         "You can:",
         "- message the holder: send-message to agent id 9 in project id 3",
-        "- wait for the expiry: 2026-03-10T13:30:00.000Z (in 1 h 30 min)",
+        "- wait for the expiry: 2026-03-10T13:30:00.000Z (in 1 h 30 min), or in the background for your turn: signalbox wait --released /r/src/a.ts",
         "- work on another file",
         '- only in an emergency, request an override: signalbox override /r/src/a.ts --reason "<why>"',
       ].join("\n"),

@@ -104,7 +104,9 @@ export function expectWhole(text: string, agent: { name: string; id: number; pro
   const offers = text.split("\n").filter((line) => line.startsWith("- "))
   expect(offers).toEqual([
     `- message the holder: send-message to agent id ${agent.id} in project id ${agent.projectId}`,
-    expect.stringMatching(/^- wait for the expiry: \d{4}-\d\d-\d\dT[\d:.]+Z \(in .+\)$/),
+    expect.stringMatching(
+      /^- wait for the expiry: \d{4}-\d\d-\d\dT[\d:.]+Z \(in .+\), or .* wait --released \S*src\/auth\/\S+$/,
+    ),
     "- work on another file",
     expect.stringMatching(
       /^- only in an emergency, request an override: .* override \S*src\/auth\/\S+ .*--reason/,

@@ -7,10 +7,10 @@ import type { Repository } from "../../domain/project.ts"
 import { ASKS, admit } from "../../operations/admission.ts"
 import { commandCall } from "../../operations/caller.ts"
 import { connectedRepositories } from "../../operations/connect.ts"
-import { listHeld } from "../../operations/coordination/held.ts"
+import { listHeld, listWaiting } from "../../operations/coordination/held.ts"
 import { repositoryAround } from "../../operations/coordination/locations.ts"
 import { notConnected } from "../../operations/coordination/typed-paths.ts"
-import { duration } from "../../operations/markdown.ts"
+import { duration, lines } from "../../operations/markdown.ts"
 import type { CallContext } from "../../operations/operation.ts"
 import { type OutputOptions, printResult, table } from "../output.ts"
 import { withApp } from "../with-app.ts"
@@ -33,7 +33,11 @@ export function reservationsCommand(config: Config, options: ReservationsOptions
     const repositories =
       options.all === true ? await connectedRepositories(app) : [await requireAround(context)]
     const held: ShownReservation[] = []
-    for (const { id } of repositories) held.push(...(await listHeld(context, id)))
+    const waiting: Waiting[] = []
+    for (const { id } of repositories) {
+      held.push(...(await listHeld(context, id)))
+      waiting.push(...(await listWaiting(context, id)))
+    }
     const listed = held.filter(
       (one) =>
         (options.mode === undefined || modeOf(one) === options.mode) &&
@@ -42,7 +46,11 @@ export function reservationsCommand(config: Config, options: ReservationsOptions
     printResult(
       options,
       listed.map((one) => reservationJson(one, context.nowMs)),
-      () => (listed.length === 0 ? nothingText(options) : listedTable(listed, repositories, context.nowMs)),
+      () =>
+        lines(
+          listed.length === 0 ? nothingText(options) : listedTable(listed, repositories, context.nowMs),
+          ...waiting.map((one) => waitingText(one, context.nowMs)),
+        ),
     )
   })
 }
@@ -72,6 +80,13 @@ function listedTable(
   ])
   const heading = ["ID", ...(isWide ? ["REPOSITORY"] : []), "PATTERN", "AGENT", "MODE", "LEFT", "REASON"]
   return table(heading, rows)
+}
+
+type Waiting = Awaited<ReturnType<typeof listWaiting>>[number]
+
+function waitingText(wait: Waiting, nowMs: number): string {
+  const since = duration(nowMs - wait.createdAtMs)
+  return `${wait.agentName} waits for ${visibleLine(wait.pathPattern)} (${modeOf(wait)}, for ${since})`
 }
 
 function nothingText({ agent, mode, all }: ReservationsOptions): string {

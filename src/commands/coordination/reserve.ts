@@ -77,7 +77,13 @@ export function reserveCommand(
       if (options.json === true) printResult(options, conflictsJson(conflicts, nowMs), () => "")
       const { settings } = readHookSettings(config.userConfigPath, first.rootPath)
       const witness = typedHere(config, first.rootPath, conflicts[0]?.witness ?? "")
-      throw new AppError("conflict", conflictText(conflicts, nowMs, settings.allowOverrides ? witness : null))
+      throw new AppError(
+        "conflict",
+        conflictText(conflicts, nowMs, {
+          waitable: typedHere(config, first.rootPath, conflicts[0]?.claimed.pathPattern ?? ""),
+          overridable: settings.allowOverrides ? witness : null,
+        }),
+      )
     }
     const sharersOf = ({ id }: Reservation) => sharers.get(id) ?? (sharers.has(id) ? null : [])
     const { agent, project } = claimant
@@ -253,11 +259,14 @@ function conflictsJson(conflicts: readonly ClaimConflict[], nowMs: number) {
   }
 }
 
-/** `overridable` is the path that an override would be asked for, as it is typed; null where overrides are off. */
+/**
+ * `waitable` is the first path that is not free, and `overridable` the one that an override would be asked for, as they
+ * are typed; null where overrides are off.
+ */
 function conflictText(
   conflicts: readonly ClaimConflict[],
   nowMs: number,
-  overridable: string | null,
+  { waitable, overridable }: { waitable: string; overridable: string | null },
 ): string {
   const shownOnes = conflicts.slice(0, COMMAND_CONFLICTS_SHOWN_MAX).map((conflict) => {
     const { claimed, reservation, witness } = conflict
@@ -277,6 +286,7 @@ function conflictText(
     ...shownOnes,
     more > 0 ? `  and ${conflicts.length < CONFLICTS_FOUND_MAX ? more : `at least ${more}`} more` : null,
     `Wait until ${isoTime(lastMs)}, work on other files, or write to the holder: ${writeTo(conflicts)}`,
+    `Or wait for your turn: ${ownCommand()} wait --released ${waitable}`,
     canShare ? "All holders share: `--mode shared` lets you in." : null,
     overridable === null
       ? null

@@ -8,6 +8,8 @@ export interface Wait {
   repositoryId: number
   agentId: number
   agentName: string
+  /** The project of the agent. */
+  projectId: number
   pathPattern: string
   exclusive: boolean
   durationSeconds: number
@@ -23,8 +25,8 @@ export interface Wait {
 }
 
 const SELECT = `
-  SELECT w.id, w.repository_id, w.agent_id, a.name AS agent_name, w.path_pattern, w.exclusive, w.duration_seconds,
-    w.pid, w.identity_mark, w.created_at_ms, w.until_at_ms, w.reservation_id, w.used_at_ms
+  SELECT w.id, w.repository_id, w.agent_id, a.name AS agent_name, a.project_id, w.path_pattern, w.exclusive,
+    w.duration_seconds, w.pid, w.identity_mark, w.created_at_ms, w.until_at_ms, w.reservation_id, w.used_at_ms
   FROM reservation_waits w JOIN agents a ON a.id = w.agent_id`
 
 export const waitStatements = {
@@ -45,6 +47,7 @@ type WaitRow = Row & {
   repository_id: number
   agent_id: number
   agent_name: string
+  project_id: number
   path_pattern: string
   exclusive: number
   duration_seconds: number
@@ -62,6 +65,7 @@ function toWait(row: WaitRow): Wait {
     repositoryId: row.repository_id,
     agentId: row.agent_id,
     agentName: row.agent_name,
+    projectId: row.project_id,
     pathPattern: row.path_pattern,
     exclusive: row.exclusive === 1,
     durationSeconds: row.duration_seconds,
@@ -96,7 +100,7 @@ export async function findWait(
 /** Stores a wait at the end of the queue; returns its id. */
 export async function insertWait(
   tx: Queries,
-  wait: Omit<Wait, "id" | "agentName" | "reservationId" | "usedAtMs">,
+  wait: Omit<Wait, "id" | "agentName" | "projectId" | "reservationId" | "usedAtMs">,
 ): Promise<number> {
   const row = await tx.get<{ id: number }>(waitStatements.insert, [
     wait.repositoryId,
