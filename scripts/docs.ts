@@ -15,6 +15,7 @@ import {
   type HookSettings,
 } from "../src/config/hook-settings.ts"
 import * as limits from "../src/config/limits.ts"
+import { WEBHOOK_NAME_CHARS_MAX, WEBHOOK_URL_CHARS_MAX, WEBHOOKS_MAX } from "../src/config/webhook-limits.ts"
 import { PLANS } from "../src/domain/api-key.ts"
 import { EVENT_KINDS } from "../src/domain/events/kinds.ts"
 import { WEBHOOK_KINDS } from "../src/domain/webhooks/webhook.ts"
@@ -238,6 +239,10 @@ function limitTable(): string {
         `${limits.DOCUMENTATION_LIMIT_MAX}, each ${figure(limits.PASSAGE_CHARS_MAX)} characters, ${limits.PASSAGES_PER_FILE_MAX} of one file`,
       ],
       ["file of documentation", `${limits.DOCUMENT_BYTES_MAX / 1_000_000} MB`],
+      [
+        "webhooks",
+        `${WEBHOOKS_MAX}, each with a name of ${WEBHOOK_NAME_CHARS_MAX} characters and an address of ${figure(WEBHOOK_URL_CHARS_MAX)}`,
+      ],
       ["one tool result", `${figure(limits.RESULT_CHARS_MAX)} characters, the rest on request`],
     ],
   )

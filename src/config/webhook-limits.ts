@@ -3,6 +3,7 @@
 export const WEBHOOKS_MAX = 32
 export const WEBHOOK_NAME_CHARS_MAX = 100
 export const WEBHOOK_URL_CHARS_MAX = 2_000
+export const WEBHOOK_KINDS_MAX = 100
 export const WEBHOOK_SECRET_BYTES = 32
 
 /** How long a receiver may take from the resolving of its name to the status of its answer. */

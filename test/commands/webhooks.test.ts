@@ -14,6 +14,7 @@ import {
   testWebhookCommand,
 } from "../../src/commands/webhooks/webhooks.ts"
 import {
+  WEBHOOK_KINDS_MAX,
   WEBHOOK_NAME_CHARS_MAX,
   WEBHOOK_URL_CHARS_MAX,
   WEBHOOKS_MAX,
@@ -89,6 +90,8 @@ describe("a webhook", () => {
     ["url must end with a topic", "https://ntfy.sh/", { format: "ntfy" }],
     ["name must have 1 to 100", URL_, { name: " " }],
     ["name must have 1 to 100", URL_, { name: "x".repeat(WEBHOOK_NAME_CHARS_MAX + 1) }],
+    ["events must be 1 to 100 kinds", URL_, { events: Array(WEBHOOK_KINDS_MAX + 1).fill("key.*") }],
+    ["events must be 1 to 100 kinds", URL_, { events: [] }],
     ['events "message" is no kind', URL_, { events: ["message"] }],
     ['events "contact.requested" is no kind', URL_, { events: ["contact.requested"] }],
     ['events "contact.*" is no kind', URL_, { events: ["contact.*"] }],
@@ -103,7 +106,8 @@ describe("a webhook", () => {
   test("may be as long as the limits, and there are as many as they allow", async () => {
     const where = presentWorld()
     const longest = `https://example.com/${"x".repeat(WEBHOOK_URL_CHARS_MAX - 20)}`
-    await add(where, { name: "x".repeat(WEBHOOK_NAME_CHARS_MAX) }, longest)
+    const events = Array(WEBHOOK_KINDS_MAX).fill("key.*")
+    await add(where, { name: "x".repeat(WEBHOOK_NAME_CHARS_MAX), events }, longest)
     const app = await server(where, "one")
     await app.db.transaction("webhooks", async (tx) => {
       for (let count = 1; count < WEBHOOKS_MAX - 1; count += 1)

@@ -1,7 +1,11 @@
 /** Webhooks over HTTP: people manage them, so a call that speaks for an agent's session is refused. */
 
 import * as z from "zod"
-import { WEBHOOK_NAME_CHARS_MAX, WEBHOOK_URL_CHARS_MAX } from "../../config/webhook-limits.ts"
+import {
+  WEBHOOK_KINDS_MAX,
+  WEBHOOK_NAME_CHARS_MAX,
+  WEBHOOK_URL_CHARS_MAX,
+} from "../../config/webhook-limits.ts"
 import { WEBHOOK_FORMATS } from "../../domain/webhooks/webhook.ts"
 import { requirePersonOverHttp } from "../../operations/coordination/people.ts"
 import type { CallContext } from "../../operations/operation.ts"
@@ -63,7 +67,12 @@ const add = defineRoute({
   body: z.object({
     url: z.string().min(1).max(WEBHOOK_URL_CHARS_MAX).describe("https address of the receiver"),
     name: z.string().min(1).max(WEBHOOK_NAME_CHARS_MAX).optional().describe("Default: its host"),
-    events: z.array(z.string()).min(1).max(100).optional().describe("Kinds, or `message.*`; default: all"),
+    events: z
+      .array(z.string())
+      .min(1)
+      .max(WEBHOOK_KINDS_MAX)
+      .optional()
+      .describe("Kinds, or `message.*`; default: all"),
     format: z.enum(WEBHOOK_FORMATS).default("json"),
     include_content: z.boolean().default(false).describe("Bodies of messages and contents of memories, too"),
     allow_private: z.boolean().default(false).describe("It may be on this machine or in its network"),

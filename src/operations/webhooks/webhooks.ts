@@ -1,6 +1,7 @@
 /** Webhooks as people manage them: adding, listing, pausing, removing, and trying whether letters arrive. */
 
 import {
+  WEBHOOK_KINDS_MAX,
   WEBHOOK_NAME_CHARS_MAX,
   WEBHOOK_SECRET_BYTES,
   WEBHOOK_URL_CHARS_MAX,
@@ -80,6 +81,9 @@ export async function addWebhook(
   const name = request.name?.trim() ?? new URL(url).hostname
   if (name === "" || [...name].length > WEBHOOK_NAME_CHARS_MAX)
     throw invalid("name", `must have 1 to ${WEBHOOK_NAME_CHARS_MAX} characters`)
+  const given = request.kinds?.length ?? 1
+  if (given < 1 || given > WEBHOOK_KINDS_MAX)
+    throw invalid("events", `must be 1 to ${WEBHOOK_KINDS_MAX} kinds`)
   const kinds = [...new Set(request.kinds ?? [])]
   for (const kind of kinds) {
     if (!namesWebhookKinds(kind))

@@ -176,12 +176,19 @@ describe("a receiver that fails", () => {
     })
   })
 
-  test("may ask for a longer pause, up to an hour", async () => {
+  test.each([
+    ["1", 5],
+    ["60", 60],
+    ["3600", 3_600],
+    ["3601", 3_600],
+    ["-1", 5],
+    ["Wed, 21 Oct 2026 07:28:00 GMT", 5],
+  ])("may ask for a longer pause, up to an hour: %s", async (asked, seconds) => {
     const in_ = await room()
-    in_.to.answer = (response) => response.writeHead(429, { "retry-after": "86400" }).end()
+    in_.to.answer = (response) => response.writeHead(429, { "retry-after": asked }).end()
     await record(in_, key("1"))
     await in_.delivery.settle()
-    expect((await state(in_))?.nextAttemptAtMs).toBe(in_.made.nowMs + 3_600_000)
+    expect((await state(in_))?.nextAttemptAtMs).toBe(in_.made.nowMs + seconds * 1_000)
   })
 
   test("hangs, redirects or is refused is told so, and keeps no other one waiting", async () => {
