@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest"
-import { WAIT_GRANT_MS } from "../../../src/config/limits.ts"
+import { WAIT_GRANT_MS, WAITS_MAX } from "../../../src/config/limits.ts"
 import type { Reservation } from "../../../src/domain/coordination/reservation.ts"
 import { ASKS, admit } from "../../../src/operations/admission.ts"
 import { tendDeadSessions } from "../../../src/operations/coordination/dead-sessions.ts"
@@ -9,7 +9,7 @@ import { ownAgentIdsOf } from "../../../src/operations/coordination/sessions.ts"
 import { waitForFiles } from "../../../src/operations/coordination/waits.ts"
 import { findAgentById } from "../../../src/store/coordination/agents.ts"
 import { listReservationsIn } from "../../../src/store/coordination/reservations.ts"
-import { listWaits } from "../../../src/store/coordination/waits.ts"
+import { insertWait, listWaits } from "../../../src/store/coordination/waits.ts"
 import { findProjectById } from "../../../src/store/projects.ts"
 import { findRepositoryById } from "../../../src/store/repositories.ts"
 import { ALLOWED, clientProcess, edit } from "../../support/hook.ts"
@@ -190,6 +190,29 @@ describe("waiting for a file", () => {
     first.stop()
     await expect(first.outcome).rejects.toMatchObject({ code: "refused" })
     expect((await second.outcome).reservation.agentName).toBe("Cid")
+  })
+
+  test("is for so many at a time, and for no more", async () => {
+    const [where, ann, ben, cid] = await agents("Ann", "Ben", "Cid")
+    const { app } = ann.session
+    await reserve(ann, "src/**")
+    const other = {
+      repositoryId: ann.repositoryId,
+      agentId: ben.id,
+      pathPattern: "src/b",
+      exclusive: false,
+      durationSeconds: 60,
+      pid: process.pid,
+      identityMark: app.processMark,
+      createdAtMs: where.nowMs,
+      untilMs: where.nowMs + 60_000,
+    }
+    await app.db.transaction("reservations", async (tx) => {
+      for (let count = 1; count < WAITS_MAX; count += 1) await insertWait(tx, other)
+    })
+    expect((await wait(ben, "src/a")).isQueued).toBe(true)
+    await app.db.transaction("reservations", (tx) => insertWait(tx, other))
+    await expect(wait(cid, "src/a")).rejects.toMatchObject({ code: "unavailable" })
   })
 })
 
