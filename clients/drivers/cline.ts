@@ -28,6 +28,7 @@ export const cline: Driver = {
   create: (place, file, text) => [{ name: "editor", args: { path: place.path(file), new_text: text } }],
   shell: (command) => [{ name: "run_commands", args: { commands: [command] } }],
   ours: (request, tool, args) => [ourCall(request, tool, { name: `signalbox__${tool}`, args })],
+  limits: { push: "its plugins hear of a turn's end only when nothing can keep the agent at work any more" },
   forms: {
     "a new file": (place) => [
       { calls: [{ name: "editor", args: { path: place.path("src/auth/new.ts"), new_text: "new\n" } }] },

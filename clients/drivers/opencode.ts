@@ -56,6 +56,7 @@ function driver(model: string, editing: Pick<Driver, "edit" | "create" | "editSe
     isSide: (request) => !["edit", "apply_patch", "write"].some((name) => offers(request, name)),
     resumes: true,
     ...editing,
+    limits: { push: "`opencode run` ends with its answer, and its plugins hear of a turn's end only then" },
     shell: (command) => [{ name: "bash", args: { command, description: "run it" } }],
     ours: (request, tool, args) => [ourCall(request, tool, { name: `signalbox_${tool}`, args })],
   }
