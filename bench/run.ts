@@ -6,6 +6,7 @@ import * as budgets from "./budgets.ts"
 import * as calls from "./calls.ts"
 import * as contention from "./contention.ts"
 import * as documentation from "./documentation.ts"
+import * as events from "./events.ts"
 import * as hook from "./hook.ts"
 import * as hostile from "./hostile.ts"
 import * as memory from "./memory.ts"
@@ -26,6 +27,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   calls,
   search,
   contention,
+  events,
   hook,
   budgets,
   memory,

@@ -79,8 +79,16 @@ function pages(): Record<string, Record<string, string>> {
     "docs/limits.md": { limits: limitTable() },
     "docs/hook.md": { clients: clientTable(), hook: hookTable() },
     "docs/webhooks.md": { kinds: webhookKindTable() },
+    "docs/events.md": { kinds: kindTable() },
     "docs/http.md": { http: httpTable(), plans: planTable() },
   }
+}
+
+function kindTable(): string {
+  return table(
+    ["Kind", "What happened", "Seen with"],
+    Object.entries(EVENT_KINDS).map(([kind, { about, sight }]) => [`\`${kind}\``, about, sight]),
+  )
 }
 
 function planTable(): string {

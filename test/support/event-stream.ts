@@ -17,7 +17,12 @@ export class EventStreamReader {
   #response: IncomingMessage | undefined
   #rest = ""
   readonly #waiting = new Set<() => void>()
+  readonly #onEvent: (event: StreamedEvent) => void
   #isEnded = false
+
+  constructor(onEvent: (event: StreamedEvent) => void = () => {}) {
+    this.#onEvent = onEvent
+  }
 
   /** Opens a stream at `path` and reads it; returns once the head has come. */
   async open(port: number, path: string, key: string, headers: Record<string, string> = {}): Promise<this> {
@@ -109,10 +114,12 @@ export class EventStreamReader {
     if (id !== undefined) this.lastEventId = Number(id)
     const data = fields.get("data")
     if (data === undefined) return
-    this.events.push({
+    const event = {
       id: this.lastEventId ?? -1,
       event: fields.get("event") ?? "message",
       data: JSON.parse(data) as unknown,
-    })
+    }
+    this.events.push(event)
+    this.#onEvent(event)
   }
 }
