@@ -6,8 +6,7 @@
 import { REFUSAL_EVENT_MS, TELLING_WAIT_MS_MAX } from "../../config/event-limits.ts"
 import type { Queries } from "../../db/database.ts"
 import { modeOf, type Reservation } from "../../domain/coordination/reservation.ts"
-import type { StoredEvent } from "../../domain/events/kinds.ts"
-import { listRefusedSince } from "../../store/coordination/refusals.ts"
+import { wasRefusedSince } from "../../store/coordination/refusals.ts"
 import { type NewEvent, recordEvent } from "../../store/events.ts"
 import type { App } from "../app.ts"
 import type { Claimant, ClaimConflict, ClaimedPath } from "./claims.ts"
@@ -106,14 +105,8 @@ export async function tellRefused(
 }
 
 async function untoldOf(db: Queries, refusals: readonly NewEvent[], nowMs: number): Promise<NewEvent[]> {
-  const [first] = refusals
-  if (first === undefined) return []
-  const told = await listRefusedSince(db, first.agentId ?? null, nowMs - REFUSAL_EVENT_MS)
-  const known = new Set(told.map(nameOf))
-  return refusals.filter((refusal) => !known.has(nameOf(refusal)))
-}
-
-/** Tells what was refused whom from everything else of the same agent. */
-function nameOf({ kind, repositoryId, actor, data }: NewEvent | StoredEvent): string {
-  return JSON.stringify([kind, repositoryId, actor ?? null, data.path_pattern ?? data.path])
+  const untold: NewEvent[] = []
+  for (const refusal of refusals)
+    if (!(await wasRefusedSince(db, refusal, nowMs - REFUSAL_EVENT_MS))) untold.push(refusal)
+  return untold
 }

@@ -228,3 +228,12 @@ test("an edit of one's own file, or of one that nobody holds, tells of nothing b
   expect(events).toEqual([])
   expect(await eventsIn(app.db, "edit.")).toEqual([])
 })
+
+test("paths that begin alike, with whatever characters, are told of each by itself", async () => {
+  const [, ada, bob] = await agents("Ada", "Bob")
+  await reserve(ada, "**")
+  const paths = ["a", 'a",', "a/b", "ä/😀", "ä/😀b"]
+  for (const path of [...paths, ...paths]) await refused(bob, path)
+  const told = await eventsIn(bob.session.app.db, "reservation.refused")
+  expect(told.map(({ data }) => data.path_pattern)).toEqual(paths)
+})
