@@ -55,8 +55,9 @@ function cut(text: string, charsMax: number): string {
 
 /** Returns the text of a notice without its title, cut to what a format takes. */
 function wordsOf({ text, content }: Notice, format: keyof typeof WEBHOOK_TEXT_CHARS_MAX): string {
-  const whole = content === undefined ? text : `${text}\n\n${visible(content)}`
-  return cut(whole, WEBHOOK_TEXT_CHARS_MAX[format])
+  const charsMax = WEBHOOK_TEXT_CHARS_MAX[format]
+  // Cut before it is looked at in detail, which takes longer.
+  return cut(content === undefined ? text : `${text}\n\n${visible(cut(content, charsMax))}`, charsMax)
 }
 
 const NO_WIDTH = "\u200b"
