@@ -8,7 +8,7 @@ import { classifySector } from "../../domain/memory/sector.ts"
 import { type IndexEntry, indexEntryOf } from "../../domain/memory/words.ts"
 import { AppError, assert } from "../../errors.ts"
 import {
-  countAccess,
+  accessMemory,
   findMemory,
   findMemoryById,
   insertMemory,
@@ -75,8 +75,11 @@ export async function requireMemory(
   uuid: string,
 ): Promise<Memory> {
   const memory = await findMemory(db, repository.id, uuid.toLowerCase())
-  if (memory !== undefined) return memory
-  throw new AppError("not_found", `memory ${uuid} was not found in repository ${repository.id}`, {
+  return memory ?? notFound(uuid, repository.id)
+}
+
+function notFound(uuid: string, repositoryId: number): never {
+  throw new AppError("not_found", `memory ${uuid} was not found in repository ${repositoryId}`, {
     hint: "List the memories, or search for them, to see their ids.",
   })
 }
@@ -88,11 +91,12 @@ export async function lookAtMemory(context: TenantContext, uuid: string): Promis
 
 /** Returns a memory and counts that as an access, which is already in what is returned. */
 export function readMemory(context: TenantContext, uuid: string): Promise<MemoryJson> {
-  return inTransaction(context, lockOf(context.repository.id), async (tx, { nowMs }) => {
-    const memory = await requireMemory(tx, context, uuid)
-    await countAccess(tx, memory.id, nowMs)
+  const { id: repositoryId } = context.repository
+  return inTransaction(context, lockOf(repositoryId), async (tx, { nowMs }) => {
+    const memory =
+      (await accessMemory(tx, repositoryId, uuid.toLowerCase(), nowMs)) ?? notFound(uuid, repositoryId)
     await recordMemoryEvent(tx, "memory.accessed", memory, nowMs)
-    return memoryJson(context, await requireById(tx, memory.id))
+    return memoryJson(context, memory)
   })
 }
 

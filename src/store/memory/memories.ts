@@ -6,12 +6,14 @@ import { nextNumber } from "../numbers.ts"
 import { type MemoryRow, toMemory } from "../rows.ts"
 import { SALIENCE_NOW, SALIENCE_SHOWN, salienceArguments, shownInSql } from "./salience.ts"
 
-const COLUMNS = `m.id, m.uuid, m.repository_id, m.content, m.content_version, m.sector, m.salience_base,
-  m.salience_anchor_ms, m.salience_stability, m.access_count, m.tags, m.source, m.metadata,
-  coalesce(e.status, 'pending') AS embedding_status, m.created_at_ms, m.updated_at_ms, m.last_accessed_at_ms`
+const OWN = `id, uuid, repository_id, content, content_version, sector, salience_base, salience_anchor_ms,
+  salience_stability, access_count, tags, source, metadata, created_at_ms, updated_at_ms, last_accessed_at_ms`
 
-const FROM = `memories m LEFT JOIN memory_embeddings e ON e.memory_id = m.id
-  AND e.model_id = (SELECT id FROM embedding_models WHERE state = 'active')`
+const COLUMNS = `${OWN.replace(/\w+/g, "m.$&")}, coalesce(e.status, 'pending') AS embedding_status`
+
+const ACTIVE_MODEL = "SELECT id FROM embedding_models WHERE state = 'active'"
+
+const FROM = `memories m LEFT JOIN memory_embeddings e ON e.memory_id = m.id AND e.model_id = (${ACTIVE_MODEL})`
 
 const PAGE_FILTER = `m.repository_id = ? AND (? IS NULL OR m.sector = ?)
   AND (? IS NULL OR EXISTS (
@@ -43,7 +45,11 @@ export const memoryStatements = {
       word_count = memory_totals.word_count + excluded.word_count`,
   totals: "SELECT memory_count, word_count FROM memory_totals WHERE repository_id = ?",
   wordCount: "SELECT repository_id, word_count FROM memories WHERE id = ?",
-  access: "UPDATE memories SET access_count = access_count + 1, last_accessed_at_ms = ? WHERE id = ?",
+  access: `
+    UPDATE memories SET access_count = access_count + 1, last_accessed_at_ms = ?
+    WHERE uuid = ? AND repository_id = ?
+    RETURNING ${OWN}, coalesce((SELECT e.status FROM memory_embeddings e
+      WHERE e.memory_id = memories.id AND e.model_id = (${ACTIVE_MODEL})), 'pending') AS embedding_status`,
   putSalience: `
     UPDATE memories SET salience_base = ?, salience_anchor_ms = ?, salience_stability = ? WHERE id = ?`,
   remove: "DELETE FROM memories WHERE id = ?",
@@ -158,8 +164,15 @@ export async function updateMemory(
   await putTags(tx, memory.repositoryId, memory.id, tags)
 }
 
-export async function countAccess(tx: Queries, id: number, nowMs: number): Promise<void> {
-  await tx.run(memoryStatements.access, [nowMs, id])
+/** Counts an access to a memory of one repository and returns it as it is then; those of others are not found. */
+export async function accessMemory(
+  tx: Queries,
+  repositoryId: number,
+  uuid: string,
+  nowMs: number,
+): Promise<Memory | undefined> {
+  const row = await tx.get<MemoryRow>(memoryStatements.access, [nowMs, uuid, repositoryId])
+  return row && toMemory(row)
 }
 
 export async function putSalience(tx: Queries, id: number, salience: SalienceState): Promise<void> {
