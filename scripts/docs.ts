@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url"
 import type { Command } from "commander"
 import { createProgram } from "../src/commands/program.ts"
 import { ENVIRONMENT_VARIABLES } from "../src/config/config.ts"
+import { EVENT_STREAMS_MAX, EVENTS_LISTED_MAX } from "../src/config/event-limits.ts"
 import {
   HOOK_SETTINGS_DEFAULT,
   HOOK_SETTINGS_DOCUMENTED,
@@ -214,7 +215,7 @@ function limitTable(): string {
       ],
       ["messages sent", `${limits.RATES_DEFAULT.sends_per_hour} per hour per agent`],
       [
-        "requests on reservations over HTTP",
+        "requests on reservations and events over HTTP",
         `${limits.RATES_DEFAULT.reservations_per_minute} per minute per API key`,
       ],
       ["subject", `${limits.SUBJECT_CHARS_MAX} characters`],
@@ -247,6 +248,8 @@ function limitTable(): string {
         `${limits.DOCUMENTATION_LIMIT_MAX}, each ${figure(limits.PASSAGE_CHARS_MAX)} characters, ${limits.PASSAGES_PER_FILE_MAX} of one file`,
       ],
       ["file of documentation", `${limits.DOCUMENT_BYTES_MAX / 1_000_000} MB`],
+      ["events in one answer", figure(EVENTS_LISTED_MAX)],
+      ["streams of events at once", `${EVENT_STREAMS_MAX}`],
       [
         "webhooks",
         `${WEBHOOKS_MAX}, each with a name of ${WEBHOOK_NAME_CHARS_MAX} characters and an address of ${figure(WEBHOOK_URL_CHARS_MAX)}`,

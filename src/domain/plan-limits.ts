@@ -19,7 +19,7 @@ const CALLS = {
   tool_calls: { rate: "tool_calls_per_minute", unit: "tool calls" },
   resource_reads: { rate: "resource_reads_per_minute", unit: "resource reads" },
   searches: { rate: "searches_per_minute", unit: "searches" },
-  reservations: { rate: "reservations_per_minute", unit: "requests on reservations" },
+  reservations: { rate: "reservations_per_minute", unit: "requests on reservations and events" },
 } as const satisfies Record<string, { rate: keyof Rates; unit: string }>
 
 export interface RateWindow extends BucketRule {
