@@ -40,6 +40,9 @@ export const claudeCode: Driver = {
   ],
   create: (place, file, text) => [write(place, file, text)],
   shell: (command) => [{ name: "Bash", args: { command, description: "run it", timeout: 100_000 } }],
+  background: (command) => [
+    { name: "Bash", args: { command, description: "wait", run_in_background: true } },
+  ],
   ours: (_, tool, args) => [{ name: `mcp__signalbox__${tool}`, args }],
   prelude: [load("mcp__signalbox__macro-start-session,mcp__signalbox__reserve-file-paths")],
   delegate: () => [

@@ -12,6 +12,8 @@ interface Calling {
   patch(text: string): Call
   /** `folder` is where the command runs; the session's own by default. */
   shell(command: string, folder?: string): Call
+  /** Returns before the command has ended. */
+  background(command: string): Call
   ours: Driver["ours"]
   prelude?: readonly ScriptedTurn[]
   editsInShell?: true
@@ -31,6 +33,7 @@ const SEARCH: ScriptedTurn = {
 const FUNCTIONS: Calling = {
   patch: (text) => ({ name: "apply_patch", input: text }),
   shell: (cmd, workdir) => ({ name: "exec_command", args: { cmd, workdir } }),
+  background: (cmd) => ({ name: "exec_command", args: { cmd, yield_time_ms: 500 } }),
   ours: (request, tool, args) => [
     ourCall(request, tool, { name: tool.replaceAll("-", "_"), namespace: "mcp__signalbox", args }),
   ],
@@ -48,6 +51,7 @@ const SHELL: Calling = {
 const CODE: Calling = {
   patch: (text) => code("apply_patch", text),
   shell: (cmd, workdir) => code("exec_command", { cmd, workdir }),
+  background: (cmd) => code("exec_command", { cmd, yield_time_ms: 500 }),
   ours: (_, tool, args) => [code(`mcp__signalbox__${tool.replaceAll("-", "_")}`, args)],
 }
 
@@ -81,7 +85,9 @@ function driver(model: string, calling: Calling): Driver {
     editSeveral: (place, changes) => [calling.patch(patchText(place, changes))],
     create: (_, file, text) => [calling.patch(addingPatch(file, text))],
     shell: (command) => [calling.shell(command)],
+    background: (command) => [calling.background(command)],
     ours: calling.ours,
+    limits: { woken: "it tells its model of no command's end unless the model asks" },
     ...(calling.prelude !== undefined && { prelude: calling.prelude }),
     ...(calling.editsInShell && { editsInShell: true }),
     forms: {

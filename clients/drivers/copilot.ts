@@ -70,6 +70,7 @@ function driver(
       },
     ],
     shell: (command) => [{ name: "bash", args: { command, description: "run it" } }],
+    background: (command) => [{ name: "bash", args: { command, description: "wait", mode: "async" } }],
     ours: (request, tool, args) => [ourCall(request, tool, { name: `signalbox-${tool}`, args })],
   }
 }

@@ -49,9 +49,14 @@ export const gemini: Driver = {
   ],
   create: (place, file, content) => [{ name: "write_file", args: { file_path: place.path(file), content } }],
   shell: (command) => [{ name: "run_shell_command", args: { command } }],
+  background: (command) => [{ name: "run_shell_command", args: { command, is_background: true } }],
   ours: (request, tool, args) => [ourCall(request, tool, { name: `mcp_signalbox_${tool}`, args })],
   delegate: () => [{ name: "invoke_agent", args: { agent_name: "generalist", prompt: "rest" } }],
   delegated: { calls: [{ name: "complete_task", args: { result: { response: "done" } } }] },
+  limits: {
+    woken:
+      "with -p it ends when its agent stops; at a terminal it reports the end of a background command where its user has set that",
+  },
   forms: {
     write_file: (place) => [
       { calls: [{ name: "write_file", args: { file_path: place.path(HELD), content: "written\n" } }] },

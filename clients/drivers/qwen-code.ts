@@ -33,8 +33,10 @@ export const qwenCode: Driver = {
   ],
   create: (place, file, content) => [{ name: "write_file", args: { file_path: place.path(file), content } }],
   shell: (command) => [{ name: "run_shell_command", args: { command, is_background: false } }],
+  background: (command) => [{ name: "run_shell_command", args: { command, is_background: true } }],
   ours: (request, tool, args) => [ourCall(request, tool, { name: `mcp__signalbox__${tool}`, args })],
   limits: {
+    woken: "with -p it ends when its agent stops; at a terminal it reports the end of a background command",
     released: "with -p it calls no hook at its end; what it held is released as that of a dead session",
   },
   delegate: () => [

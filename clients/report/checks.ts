@@ -11,6 +11,7 @@ export const COLUMNS = {
   self: "not blocked by itself",
   mail: "mail told",
   push: "handed mail before it stops",
+  woken: "woken by a wait",
   released: "released at the end",
   uninstalled: "uninstall exact",
 } as const

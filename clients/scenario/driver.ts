@@ -51,6 +51,8 @@ export interface Driver {
   editsInShell?: true
   /** Runs a command in the client's shell. */
   shell(command: string): Call[]
+  /** Runs a command in the background of its shell, where it goes on when the turn is over. */
+  background?(command: string): Call[]
   /** Calls one of our tools, by the name that the client gave it in a request. */
   ours(request: ModelRequest, tool: string, args: Fields): Call[]
   /** A word on the command line of a process that the client leaves behind and that goes on with its sessions. */

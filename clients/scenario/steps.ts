@@ -7,6 +7,7 @@ import { filesBelow } from "./place.ts"
 import { instructionsIn, sessionTold, tellsOfBlock, toolsIn } from "./seen.ts"
 import type { Stage } from "./stage.ts"
 import { subAgentEnd, turnEnd } from "./turn-end.ts"
+import { wake } from "./wake.ts"
 
 const HELD = "src/auth/login.ts"
 const FREE = "src/free.ts"
@@ -23,6 +24,7 @@ export const STEPS: Readonly<Record<string, (stage: Stage) => Promise<void>>> = 
   mail,
   turnEnd,
   subAgentEnd,
+  wake,
   killed,
   uninstall,
 }

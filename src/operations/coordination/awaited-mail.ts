@@ -2,6 +2,7 @@
 
 import { AWAITED_MORE_MAX } from "../../config/limits.ts"
 import type { Agent } from "../../domain/coordination/agent.ts"
+import { findAgentById } from "../../store/coordination/agents.ts"
 import { type AwaitedMail, listUntoldMail, markTold } from "../../store/coordination/mail-marks.ts"
 import type { App } from "../app.ts"
 import { type Letter, lettersOf } from "./mailbox.ts"
@@ -18,19 +19,21 @@ export interface NewMail {
 
 /**
  * Takes the oldest unread mail of one of some agents that this agent was told of by no call before; undefined without
- * any. `agentsNow` tells once there is some whose agents these still are, since others may have taken them up.
+ * any. An agent that another session has taken up since it was found gets no mail here, unless `findOwn` still finds it:
+ * one whose session has ended meanwhile does, since its client may go on with what waits in the background.
  */
 export async function takeNewMail(
   app: App,
   agents: readonly Agent[],
   awaited: AwaitedMail,
-  agentsNow: () => Promise<readonly Agent[]>,
+  findOwn: () => Promise<readonly Agent[]>,
 ): Promise<NewMail | undefined> {
   const { db } = app
-  for (const { id } of agents) {
+  for (const owner of agents) {
+    const { id } = owner
     if ((await listUntoldMail(db, id, awaited, 1)).length === 0) continue
-    const owner = (await agentsNow()).find((agent) => agent.id === id)
-    if (owner === undefined) continue
+    const isSame = (await findAgentById(db, id))?.session === owner.session
+    if (!isSame && !(await findOwn()).some((agent) => agent.id === id)) continue
     // Of several that wait at once, one takes it.
     const taken = await db.transaction(`project:${owner.projectId}`, async (tx) => {
       const found = await listUntoldMail(tx, id, awaited, AWAITED_MORE_MAX + 2)

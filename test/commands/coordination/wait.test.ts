@@ -133,10 +133,12 @@ test("nobody waits for another one's mail, without an agent, or for a sender tha
   expect(await fails("invalid", { timeout: "9h" })).toMatch(/^timeout must be/)
 })
 
-test("mail of an agent that another session has taken up meanwhile is not told", async () => {
-  const { app, ada, send, take } = await twoAgents()
+test("mail of an agent that another session has taken up meanwhile is not told, but that of one whose session has ended", async () => {
+  const { app, ada, send } = await twoAgents()
   await send("bob", "Ada", "for Ada")
   const gone = { senderKey: undefined, threadKey: undefined }
+  await app.db.run("UPDATE agents SET session = 'other' WHERE id = ?", [ada.id])
   expect(await takeNewMail(app, [ada], gone, async () => [])).toBeUndefined()
-  expect((await take())?.first.message.subject).toBe("for Ada")
+  await app.db.run("UPDATE agents SET session = ? WHERE id = ?", [ada.session, ada.id])
+  expect((await takeNewMail(app, [ada], gone, async () => []))?.first.message.subject).toBe("for Ada")
 })
