@@ -43,6 +43,8 @@ export interface ClientFacts {
   contextForms: Readonly<Partial<Record<HookEvent, ContextForm>>>
   /** Whether its model hears nothing when a session starts, and so is told at the first event that it does hear. */
   hearsStartLater?: boolean
+  /** Whether what keeps its agent at work, whoever says it, comes back as a prompt that looks like the user's. */
+  submitsWhatHolds?: boolean
   /** The client's own names of events that drop their output although others of the same kind do not. */
   deafEvents: readonly string[]
 }
@@ -108,6 +110,7 @@ export const CLIENTS: readonly ClientFacts[] = [
     processNames: ["gemini", "gemini-cli"],
     blockForm: "exit-code",
     contextForms: { "session-start": "hookSpecificOutput", mail: "hookSpecificOutput", ...HOLDS },
+    submitsWhatHolds: true,
     deafEvents: [],
   },
   {
@@ -127,6 +130,7 @@ export const CLIENTS: readonly ClientFacts[] = [
     // It takes every exit code but 0 for a failure, and a failed hook for a refusal without a reason.
     blockForm: "permissionDecision",
     contextForms: { "session-start": "additionalContext", mail: "additionalContext", ...HOLDS },
+    submitsWhatHolds: true,
     deafEvents: ["UserPromptSubmit"],
   },
   {

@@ -155,10 +155,11 @@ async function decideTurnEnd(
   if (call.isPassed || !canTell(call)) return { kind: "allow" }
   const place = call.folder === undefined ? undefined : await workPlaceAround(app, call.folder)
   const holder = await findHolder(app, clues, place?.repository)
-  if (!(await hasPushes(context, holder))) return { kind: "allow" }
+  const isResumed = call.isContinued && clientFacts(call.client).submitsWhatHolds === true
+  if (!(await hasPushes(context, holder, isResumed))) return { kind: "allow" }
   const { settings, mail } = readHookSettings(app.config.userConfigPath, place?.rootPath)
   if (!settings.enabled || !mail.push) return { kind: "allow" }
-  const pushes = await takePushes(context, holder)
+  const pushes = await takePushes(context, holder, isResumed)
   return pushes.length === 0 ? { kind: "allow" } : { kind: "inform", text: pushText(pushes) }
 }
 

@@ -134,6 +134,23 @@ describe("before an agent stops", () => {
     expect(toldBy(await prompt(made, bob, text, fields))).toContain("In passing")
   })
 
+  test.each([
+    ["claude-code", true],
+    ["codex", true],
+    ["gemini", false],
+    ["copilot", false],
+    ["qwen-code", true],
+  ])("where another hook's words may have passed for a prompt it is let go: %s", async (client, isHeld) => {
+    const [made, ada, bob] = await atWork()
+    await send(ada, [bob], URGENT)
+    const end = (fields: object) =>
+      sessionEvent(made, bob.session.app, "turn-end", { ...BOB, client, fields })
+    expect(held(await end({ stop_hook_active: true })) !== "").toBe(isHeld)
+    if (!isHeld) expect(held(await end({ stop_hook_active: false }))).not.toBe("")
+    await send(ada, [bob], URGENT)
+    expect(held(await end({ stop_hook_active: true })), "after a push of ours").not.toBe("")
+  })
+
   test.each(["agent_id", "agentId"])(
     "a sub-agent that stops is handed nothing, and its prompt is none, by its %s",
     async (field) => {

@@ -48,6 +48,8 @@ export interface HookCall {
   isPrompt: boolean
   /** Whether nobody may be kept from stopping: a sub-agent stops, or a client that was not seen to hear of it. */
   isPassed: boolean
+  /** Whether some hook, ours or another, has kept the agent from stopping since its user's last prompt. */
+  isContinued: boolean
 }
 
 /** The hook was given something that is no payload of any client. */
@@ -89,6 +91,7 @@ export function readPayload(
     continues: event === "session-start" && continuesIn(payload, eventName),
     isPrompt: event === "mail" && !isOfSubAgent(payload) && isPersonsPrompt(client, payload),
     isPassed: event === "turn-end" && (isOfSubAgent(payload) || payload.hookEventName !== undefined),
+    isContinued: event === "turn-end" && payload.stop_hook_active === true,
   }
 }
 

@@ -13,7 +13,7 @@ import {
   pushNotice,
 } from "../../store/coordination/messages.ts"
 import { noteOnce } from "../../store/coordination/sessions.ts"
-import { countPush, findTurn, notePrompt } from "../../store/coordination/turns.ts"
+import { countPush, findTurn, notePrompt, type Turn } from "../../store/coordination/turns.ts"
 import type { CallContext } from "../operation.ts"
 import type { Holder } from "./holder.ts"
 
@@ -31,16 +31,25 @@ export interface Mention {
 
 type Session = Pick<Holder, "session" | "agents">
 
+/**
+ * Whether a session may be handed mail. A turn that goes on because of another hook may have begun the count anew: of
+ * one that `isResumed` without any push of ours, nobody knows how many there were.
+ */
+function mayPush({ pushes }: Turn, isResumed: boolean): boolean {
+  return pushes < TURN_PUSHES_MAX && !(isResumed && pushes === 0)
+}
+
 /** Whether a session's agents have anything that they are to be handed; takes no lock and writes nothing. */
 export async function hasPushes(
   { app: { db } }: CallContext,
   { session, agents }: Session,
+  isResumed: boolean,
 ): Promise<boolean> {
   if (session === undefined || agents.length === 0) return false
-  const { pushes, promptedAtMs } = await findTurn(db, session)
-  if (pushes >= TURN_PUSHES_MAX) return false
+  const turn = await findTurn(db, session)
+  if (!mayPush(turn, isResumed)) return false
   for (const agent of agents)
-    if ((await listUnpushed(db, agent.id, session, promptedAtMs, 1)).length > 0) return true
+    if ((await listUnpushed(db, agent.id, session, turn.promptedAtMs, 1)).length > 0) return true
   return false
 }
 
@@ -51,16 +60,17 @@ export async function hasPushes(
 export async function takePushes(
   { app }: CallContext,
   { session, agents }: Session,
+  isResumed: boolean,
 ): Promise<readonly Push[]> {
   if (session === undefined) return []
   return app.db.transaction("sessions", async (tx) => {
-    const { pushes, promptedAtMs } = await findTurn(tx, session)
-    if (pushes >= TURN_PUSHES_MAX) return []
+    const turn = await findTurn(tx, session)
+    if (!mayPush(turn, isResumed)) return []
     const taken: Push[] = []
     for (const agent of agents) {
       const left = PUSHED_MESSAGES_MAX - taken.length
       if (left === 0) break
-      for (const message of await listUnpushed(tx, agent.id, session, promptedAtMs, left)) {
+      for (const message of await listUnpushed(tx, agent.id, session, turn.promptedAtMs, left)) {
         await noteOnce(tx, session, pushNotice(agent.id, message.id), app.now())
         // Who has its text need not be told that it is there.
         await noteOnce(tx, session, messageNotice(agent.id, message.id), app.now())

@@ -41,7 +41,7 @@ test("an edit of more files than can be reserved at once is told, not checked", 
 describe("payloads as clients send them", () => {
   test.each(GOLDENS)("%s", (_file, { client, event, surroundings, payload, expected }) => {
     const call = readPayload(client, event, JSON.stringify(payload), { ...NOWHERE, ...surroundings })
-    expect(call).toEqual({ client, event, isPrompt: false, isPassed: false, ...expected })
+    expect(call).toEqual({ client, event, isPrompt: false, isPassed: false, isContinued: false, ...expected })
   })
 
   test.each(CLIENT_NAMES)("%s has an edit, a call that is none, and a session", (name) => {
@@ -95,6 +95,7 @@ describe("what is no payload", () => {
       continues: false,
       isPrompt: false,
       isPassed: false,
+      isContinued: false,
     })
   })
 
