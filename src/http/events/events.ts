@@ -81,7 +81,7 @@ const listRoute = (times: StreamTimes) =>
         .transform(Number)
         .optional()
         .describe(
-          "Id of an agent of the caller's session: what it did and what it is named in, its contacts too",
+          "Id of an agent: what it did and what it is named in; its contacts too where it is of the caller's session",
         ),
     }),
     responses: { 200: { description: "The events, oldest first", schema: pageShape } },

@@ -11,13 +11,7 @@ import { AppError, invalid } from "../../errors.ts"
 import { findAgentById } from "../../store/coordination/agents.ts"
 import { findKeyById } from "../../store/keys.ts"
 import { findProjectById } from "../../store/projects.ts"
-import {
-  admitToProject,
-  forbidden,
-  howToConnect,
-  requireActor,
-  requireRepositoryScope,
-} from "../admission.ts"
+import { admitToProject, forbidden, howToConnect, requireRepositoryScope } from "../admission.ts"
 import { mayActAs } from "../coordination/acting.ts"
 import { sessionNames, sessionOf } from "../coordination/sessions.ts"
 import type { CallContext } from "../operation.ts"
@@ -39,23 +33,21 @@ export interface AdmittedReader {
   refusal(): Promise<string | null>
 }
 
-/**
- * Returns the reader of a call. Fails with `invalid`, `not_found` and `forbidden`, and with `refused` for an agent of
- * another session.
- */
+/** Returns the reader of a call. Fails with `invalid`, `not_found` and `forbidden`. */
 export async function admitReader(context: CallContext, asked: EventsAsked): Promise<AdmittedReader> {
+  const asAgent = asked.agentId === undefined ? undefined : await agentAsked(context, asked.agentId)
   const filter: EventFilter = {
     projectId: asked.project === undefined ? undefined : await projectIdOf(context, asked.project),
     repositoryId:
       asked.repository === undefined ? undefined : await repositoryIdOf(context, asked.repository),
     kinds: asked.kinds === undefined ? undefined : kindsOf(asked.kinds),
-    agent: asked.agentId === undefined ? undefined : await requireReadersAgent(context, asked.agentId),
+    agent: asAgent?.agent,
   }
-  const ownAgentIds = filter.agent === undefined ? [] : [filter.agent.id]
-  const reader: EventReader = { scopes: context.key.scopes, ownAgentIds }
+  const ownId = asAgent?.isOwn === true ? asAgent.agent.id : undefined
+  const reader: EventReader = { scopes: context.key.scopes, ownAgentIds: ownId === undefined ? [] : [ownId] }
   return {
     sees: (event) => isAskedFor(event, filter) && maySee(event, reader),
-    refusal: () => refusalOf(context, filter.agent?.id),
+    refusal: () => refusalOf(context, ownId),
   }
 }
 
@@ -93,16 +85,22 @@ function kindsOf(list: string): EventFilter["kinds"] {
   )
 }
 
-async function requireReadersAgent(context: CallContext, id: number): Promise<EventFilter["agent"]> {
-  const agent = await findAgentById(context.app.db, id)
+/** Anybody's agent may be asked for, and only its own session reads what is between two agents. */
+async function agentAsked(
+  context: CallContext,
+  id: number,
+): Promise<{ agent: NonNullable<EventFilter["agent"]>; isOwn: boolean }> {
+  const { app } = context
+  const agent = await findAgentById(app.db, id)
   if (agent === undefined || isNotifier(agent.name)) {
     throw new AppError("not_found", `agent ${id} was not found`, {
       hint: "Give the id that macro-start-session returned.",
     })
   }
   await admitToProject(context, { id: agent.projectId })
-  const { name, projectId } = await requireActor(context, agent)
-  return { id, name, projectId }
+  const { name, projectId } = agent
+  const names = await sessionNames(app.db, sessionOf(context))
+  return { agent: { id, name, projectId }, isOwn: mayActAs(app, agent, names) }
 }
 
 async function refusalOf(context: CallContext, agentId: number | undefined): Promise<string | null> {
