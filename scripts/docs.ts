@@ -23,6 +23,7 @@ import { WEBHOOK_KINDS } from "../src/domain/webhooks/webhook.ts"
 import { HOOK_EVENTS, type HookEvent } from "../src/hook/client-names.ts"
 import { type BlockForm, CLIENTS } from "../src/hook/clients.ts"
 import { productRoutes, withPublicRoutes } from "../src/http/index.ts"
+import { mcpRoutes } from "../src/http/mcp-route.ts"
 import { toolDefinition } from "../src/mcp/definitions.ts"
 import { OPERATIONS } from "../src/operations/index.ts"
 import type { Operation } from "../src/operations/operation.ts"
@@ -153,13 +154,12 @@ function hookTable(): string {
 }
 
 function httpTable(): string {
-  const routes = withPublicRoutes(productRoutes(), "", "")
+  // Only what stands in them is wanted: nothing is answered here.
+  const mcp = mcpRoutes(() => Promise.reject(new Error("this is a document")))
+  const routes = withPublicRoutes([...productRoutes(), ...mcp], "", "")
   return table(
     ["Call", "Does"],
-    [
-      ...routes.map(({ method, path, summary }) => [`\`${method} ${path}\``, summary]),
-      ["`POST /mcp`", "Model Context Protocol over Streamable HTTP, both protocol eras"],
-    ],
+    routes.map(({ method, path, summary }) => [`\`${method} ${path}\``, summary]),
   )
 }
 

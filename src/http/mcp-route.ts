@@ -26,7 +26,7 @@ export function mcpRoutes(answer: AnswerMcp): RawRoute[] {
     {
       ...at,
       method: "POST",
-      summary: "Model Context Protocol",
+      summary: "Model Context Protocol over Streamable HTTP, both protocol eras",
       description:
         "Streamable HTTP in the revisions of 2025 and of 2026. Tool calls count against the limits of the key. The answer to initialize names a session (Mcp-Session-Id) that may follow resources.",
       responses: { 200: { description: "A JSON-RPC response, as JSON or as a stream of events." } },
