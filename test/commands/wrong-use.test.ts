@@ -9,6 +9,18 @@ function pathsOf(command: CommandShape, path: readonly string[] = []): string[][
   return [[...path], ...command.commands.flatMap((child) => pathsOf(child, [...path, child.name]))]
 }
 
+test.each([
+  ["--mode", "shared"],
+  ["--duration", "30m"],
+])("waiting for mail refuses %s, which is for a path", async (option, value) => {
+  const told = listenToStderr()
+  const called = createProgram().parseAsync(["wait", option, value], { from: "user" })
+  await expect(called).rejects.toBeInstanceOf(CommanderError)
+  expect(told.text).toBe(
+    `signalbox: option "${option}" is only for a path: name it with "--released <path>". \`signalbox wait --help\` says what there is.\n`,
+  )
+})
+
 test.each(pathsOf(shapeOf(createProgram())).map((path) => [path.join(" "), path] as const))(
   "wrong use of signalbox %s is told in one line, with what was wrong and where to look",
   async (_, path) => {

@@ -78,11 +78,14 @@ function addWaitCommand(program: Command, config: ReadConfig): void {
     .option("--timeout <time>", "such as 90s, 30m or 2h, at most 8h (default: no end, with --released 8h)")
     .option("--agent <name>", ACTOR)
     .option("--json", "print JSON")
-    .action(async (options) =>
-      options.released === undefined
-        ? (await import("./wait.ts")).waitCommand(config(), options)
-        : (await import("./wait-released.ts")).waitReleasedCommand(config(), options.released, options),
-    )
+    .action(async (options, command: Command) => {
+      if (options.released !== undefined)
+        return (await import("./wait-released.ts")).waitReleasedCommand(config(), options.released, options)
+      for (const name of ["mode", "duration"])
+        if (options[name] !== undefined)
+          command.error(`option '--${name}' is only for a path: name it with '--released <path>'`)
+      return (await import("./wait.ts")).waitCommand(config(), options)
+    })
 }
 
 function addLogCommand(program: Command, config: ReadConfig): void {
