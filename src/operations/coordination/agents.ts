@@ -170,7 +170,7 @@ async function handOver(tx: Queries, fromId: number, to: Agent, nowMs: number): 
     }
     await renewReservation(tx, same.id, { ...renewal, reason: null })
     await recordReservation(tx, "reservation.renewed", { ...same, ...renewal }, nowMs)
-    await endHeld(tx, reservation, nowMs)
+    await endHeld(tx, [reservation], nowMs)
   }
   await moveReservations(tx, fromId, to)
   await markClaimed(tx, fromId)

@@ -25,9 +25,11 @@ import { Work } from "../../domain/glob/work.ts"
 import type { Project } from "../../domain/project.ts"
 import { AppError } from "../../errors.ts"
 import { findReservation, type KnownCandidates } from "../../store/coordination/reservations.ts"
+import { listWaitsIn, type Wait } from "../../store/coordination/waits.ts"
+import type { App } from "../app.ts"
 import type { CallContext } from "../operation.ts"
 import { endExpired } from "./endings.ts"
-import { candidatesFor, compared, grant, inFull, newGrantCall } from "./grants.ts"
+import { candidatesFor, compared, grant, inFull, newGrantCall, useGrants } from "./grants.ts"
 import type { Location } from "./locations.ts"
 
 /**
@@ -196,6 +198,26 @@ export async function claim(
     hasNew ||= !granted.renewed
   }
   return { held, hasNew, conflicts: [] }
+}
+
+/**
+ * Makes what the claimant had waited for last as it asked, once it edits any of it, be it reserved for that or covered
+ * by what it holds already. In the usual case nothing is written.
+ */
+export async function useWaited(
+  { db, now }: App,
+  { agent, ownAgentIds }: Claimant,
+  paths: readonly ClaimedPath[],
+): Promise<void> {
+  const [first] = paths
+  if (first === undefined) return
+  const isUnused = ({ agentId, reservationId, usedAtMs }: Wait) =>
+    reservationId !== null && usedAtMs === null && ownAgentIds.has(agentId)
+  if (!(await listWaitsIn(db, first.repository.id)).some(isUnused)) return
+  await db.transaction(`repository:${first.repository.id}`, async (tx) => {
+    const used = { actor: agent, nowMs: now() }
+    for (const path of paths) await useGrants(tx, used, { ...path, ownAgentIds })
+  })
 }
 
 const NOBODY = 0

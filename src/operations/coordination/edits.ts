@@ -24,6 +24,7 @@ import {
   claimOf,
   findClaimConflicts,
   findSharers,
+  useWaited,
 } from "./claims.ts"
 import { tendDeadSessions } from "./dead-sessions.ts"
 import {
@@ -140,6 +141,7 @@ async function checkFiles(
   const known: KnownCandidates = new Map()
   const files = { repository, claims, settings, known }
   const { claimant, conflicts } = await claimFiles(context, clues, holder, files)
+  if (claimant !== undefined && conflicts.length === 0) await useWaited(app, claimant, claims)
   const nowMs = app.now()
   if (claimant !== undefined) await touch(app, claimant, rootPath, nowMs)
   const judgement = {

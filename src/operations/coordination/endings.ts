@@ -6,11 +6,17 @@ import { endExpiredReservations, endReservation } from "../../store/coordination
 import { grantToWaiters } from "./queue.ts"
 import { type RecordedReservation, recordReservation } from "./recording.ts"
 
-/** Ends a held reservation; must run in a transaction. */
-export async function endHeld(tx: Queries, reservation: Reservation, nowMs: number): Promise<void> {
-  await endReservation(tx, reservation.id, nowMs)
-  await recordReservation(tx, "reservation.released", reservation, nowMs)
-  await grantToWaiters(tx, reservation.repositoryId, nowMs)
+/** Ends held reservations, all before anybody gets any of them; must run in a transaction. */
+export async function endHeld(
+  tx: Queries,
+  reservations: readonly Reservation[],
+  nowMs: number,
+): Promise<void> {
+  for (const reservation of reservations) {
+    await endReservation(tx, reservation.id, nowMs)
+    await recordReservation(tx, "reservation.released", reservation, nowMs)
+  }
+  await grantOnceIn(tx, reservations, nowMs)
 }
 
 /**
@@ -20,7 +26,16 @@ export async function endHeld(tx: Queries, reservation: Reservation, nowMs: numb
 export async function endExpired(tx: Queries, nowMs: number): Promise<RecordedReservation[]> {
   const expired = await endExpiredReservations(tx, nowMs)
   for (const reservation of expired) await recordReservation(tx, "reservation.expired", reservation, nowMs)
-  for (const repositoryId of new Set(expired.map((one) => one.repositoryId)))
-    await grantToWaiters(tx, repositoryId, nowMs)
+  await grantOnceIn(tx, expired, nowMs)
   return expired
+}
+
+/** The queue of a repository is gone through once, however much ended there. */
+async function grantOnceIn(
+  tx: Queries,
+  ended: readonly { repositoryId: number }[],
+  nowMs: number,
+): Promise<void> {
+  for (const repositoryId of new Set(ended.map((one) => one.repositoryId)))
+    await grantToWaiters(tx, repositoryId, nowMs)
 }

@@ -48,7 +48,10 @@ interface GrantRequest {
   reason: string | null
   /** All agents that count as the requester, where that is a whole session; by default the actor alone. */
   ownAgentIds?: ReadonlySet<number>
-  /** Whether it is for whoever waited, which is no use of what was granted so before. */
+  /**
+   * Whether it is for whoever waited: beside what that agent has already, which stays as it is should this one lapse, and
+   * no use of what was granted so before.
+   */
   toWaiter?: boolean
 }
 
@@ -91,7 +94,6 @@ export async function grant(
 ): Promise<Grant> {
   const { project, actor, nowMs } = context
   const { repository, pathPattern, exclusive } = request
-  await linkRepository(tx, project.id, repository.id)
   const prefixKey = literalPrefix(pathPattern)
   const candidates = await candidatesFor(tx, request, nowMs, call.known)
   const wanted = { agentId: actor.id, pathPattern, exclusive }
@@ -104,8 +106,9 @@ export async function grant(
   const conflicts = compared(pathPattern, () => findConflicts(wanted, candidates, terms))
   if (conflicts.length > 0)
     return { conflicts: await inFull(tx, conflicts), pathPattern, exclusive, projectId: project.id }
+  await linkRepository(tx, project.id, repository.id)
   const requestedMs = nowMs + request.durationSeconds * 1_000
-  const own = findOwn(wanted, candidates, terms)
+  const own = request.toWaiter === true ? undefined : findOwn(wanted, candidates, terms)
   if (own === undefined) await takeFromBudget(tx, context, request, call)
   const expiresAtMs = own === undefined ? requestedMs : renewedExpiry(own.expiresAtMs, requestedMs)
   if (own !== undefined)
@@ -164,12 +167,19 @@ function askedPath(path: string, ignoreCase: boolean): AskedPath {
   return { path, meets: (pattern) => witnessWith(pattern) !== null }
 }
 
-/** Makes what was granted to the actor when it had waited last as it asked, once it reserves any of it. */
-async function useGrants(
+/**
+ * Makes what was granted to the actor when it had waited last as it asked, once it uses any of it; must run in a
+ * transaction. `newId` is of a reservation that is told of elsewhere.
+ */
+export async function useGrants(
   tx: Queries,
-  { actor, nowMs }: Grantee,
-  { repository, pathPattern, ownAgentIds = new Set([actor.id]) }: GrantRequest,
-  newId: number,
+  { actor, nowMs }: Pick<Grantee, "actor" | "nowMs">,
+  {
+    repository,
+    pathPattern,
+    ownAgentIds = new Set([actor.id]),
+  }: Pick<GrantRequest, "repository" | "pathPattern" | "ownAgentIds">,
+  newId?: number,
 ): Promise<void> {
   for (const wait of await listWaitsIn(tx, repository.id)) {
     const { reservationId, usedAtMs, durationSeconds } = wait

@@ -174,8 +174,8 @@ async function approve(
   await decidePending(tx, override.id, "approved", nowMs)
   await recordAudit(tx, override.id, { kind: "approved", actor: decidedBy, reservationId: null }, nowMs)
   await recordOverride(tx, "override.approved", override, { holders, decidedBy }, nowMs)
+  await endHeld(tx, holders, nowMs)
   for (const reservation of holders) {
-    await endHeld(tx, reservation, nowMs)
     const effect = { kind: "released", actor: override.requesterName, reservationId: reservation.id } as const
     await recordAudit(tx, override.id, effect, nowMs)
     await tell(tx, context, reservation.agentId, {

@@ -117,17 +117,16 @@ export const reserveFilePaths = defineOperation({
       durationSeconds: input.duration_seconds,
       reason: input.reason ?? null,
     }
-    let refused: Refused | undefined
     const outcome = await inTransaction(context, `repository:${repository.id}`, async (tx, dated) => {
       await endExpired(tx, dated.nowMs)
       const result = await grant(tx, dated, request)
-      refused = "conflicts" in result ? result : undefined
-      if ("conflicts" in result) throw new AppError("conflict", conflictReport(result, dated.nowMs))
       return { ...result, nowMs: dated.nowMs }
-    }).finally(
-      // What was refused is rolled back, so it is told of afterwards.
-      () => refused && tellRefused(context.app, refusedGrants(context.actor, repository.id, [refused])),
-    )
+    })
+    // Whoever waited may have got what had run out, so what is refused is no reason to undo anything.
+    if ("conflicts" in outcome) {
+      await tellRefused(context.app, refusedGrants(context.actor, repository.id, [outcome]))
+      throw new AppError("conflict", conflictReport(outcome, outcome.nowMs))
+    }
     // Nobody has to wait for the lock while sharers are looked for.
     const sharers = await findSharersOf(context.app.db, repository, [outcome.granted], outcome.nowMs)
     return { ...outcome, sharers }
@@ -274,9 +273,9 @@ async function release(tx: Queries, context: Pick<ActorContext, "actor" | "nowMs
       notReleased.push({ id, why: why ?? NOT_FOUND })
       continue
     }
-    await endHeld(tx, reservation, nowMs)
     released.push(reservation)
   }
+  await endHeld(tx, released, nowMs)
   return { agent: actor, released, notReleased, nowMs }
 }
 

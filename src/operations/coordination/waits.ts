@@ -2,7 +2,7 @@
 
 import { WAITS_MAX } from "../../config/limits.ts"
 import type { Queries } from "../../db/database.ts"
-import type { Reservation } from "../../domain/coordination/reservation.ts"
+import { isHeld, type Reservation } from "../../domain/coordination/reservation.ts"
 import { blockersOf, circleThrough, type Waiter, whoseTurn } from "../../domain/coordination/waiting.ts"
 import { named } from "../../domain/foreign-text/markdown.ts"
 import { GlobError } from "../../domain/glob/glob.ts"
@@ -67,6 +67,8 @@ export async function waitForFiles(
   const { app } = context
   await admitToRepository({ ...context, project }, wanted.repository.id)
   const startMs = app.now()
+  // A wait that is refused must not undo what others get of what has run out.
+  await closeExpired(app)
   const actor = { ...context, project, actor: agent }
   const entered = await inTransaction(actor, `repository:${wanted.repository.id}`, (tx, dated) =>
     enter(tx, dated, wanted, ownAgentIds),
@@ -228,13 +230,14 @@ async function turnOf(app: App, wait: Wait, stop: AbortSignal): Promise<Reservat
   }
 }
 
-async function grantedTo({ db }: App, wait: Wait): Promise<Reservation | undefined> {
+async function grantedTo({ db, now }: App, wait: Wait): Promise<Reservation | undefined> {
   const current = await findWait(db, wait)
-  if (current === undefined)
-    throw new AppError("timed_out", `${named(wait.pathPattern)} was granted, but not taken up in time`, {
-      hint: "Wait again: this process was held up for longer than such a grant lasts.",
-    })
-  return current.reservationId === null ? undefined : findReservation(db, current.reservationId)
+  if (current?.reservationId === null) return undefined
+  const granted = current && (await findReservation(db, current.reservationId))
+  if (granted !== undefined && isHeld(granted, now())) return granted
+  throw new AppError("timed_out", `${named(wait.pathPattern)} was granted, but not taken up in time`, {
+    hint: "Wait again: this process was held up for longer than such a grant lasts.",
+  })
 }
 
 /** Sees to what nobody else may: what has run out, who has left the queue without a word, and whose turn it is. */
@@ -268,10 +271,10 @@ function leave(
     if (current === undefined) return undefined
     const { reservationId } = current
     const granted = reservationId === null ? undefined : await findReservation(tx, reservationId)
-    if (granted !== undefined && keepsGrant) return granted
+    if (granted !== undefined && keepsGrant && isHeld(granted, nowMs)) return granted
     await removeWait(tx, wait.id)
     if (granted === undefined) await grantToWaiters(tx, wait.repositoryId, nowMs)
-    else if (granted.endedAtMs === null && current.usedAtMs === null) await endHeld(tx, granted, nowMs)
+    else if (granted.endedAtMs === null && current.usedAtMs === null) await endHeld(tx, [granted], nowMs)
     return undefined
   })
 }

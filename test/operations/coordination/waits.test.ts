@@ -12,7 +12,7 @@ import { listReservationsIn } from "../../../src/store/coordination/reservations
 import { insertWait, listWaits } from "../../../src/store/coordination/waits.ts"
 import { findProjectById } from "../../../src/store/projects.ts"
 import { findRepositoryById } from "../../../src/store/repositories.ts"
-import { ALLOWED, clientProcess, edit } from "../../support/hook.ts"
+import { ALLOWED, clientProcess, configure, edit, sessionEvent } from "../../support/hook.ts"
 import { agents, type TestAgent, World } from "../../support/world.ts"
 
 interface WaitOptions {
@@ -61,6 +61,13 @@ async function wait(agent: TestAgent, pathPattern: string, options: WaitOptions 
   })
   if (outcome === undefined) throw new Error("it waits")
   return { isQueued, outcome, stop: () => stop.abort() }
+}
+
+/** What is stored of an agent's wait for an hour, under this process. */
+function waitOf({ nowMs }: World, { session, id, repositoryId }: TestAgent) {
+  const waiting = { pid: process.pid, identityMark: session.app.processMark }
+  const times = { durationSeconds: 60, createdAtMs: nowMs, untilMs: nowMs + 3_600_000 }
+  return { repositoryId, agentId: id, ...waiting, ...times }
 }
 
 function reserve(agent: TestAgent, pattern: string, args: Record<string, unknown> = {}) {
@@ -148,6 +155,66 @@ describe("waiting for a file", () => {
     expect(all.find((one) => one.id === id)?.expiresAtMs).toBe(where.nowMs + 1_800_000)
   })
 
+  test("lasts as asked once it is edited where edits reserve nothing", async () => {
+    const [where, ann, ben] = await agents("Ann", "Ben")
+    configure(where, { autoReserve: false })
+    await reserve(ann, "src/a.ts")
+    const { outcome } = await wait(ben, "src/**", { durationSeconds: 1_800 })
+    await release(ann)
+    await outcome
+    expect(await edit(where, ben.session.app, "src/b.ts", { session: "session-of-Ben" })).toEqual(ALLOWED)
+    where.advance(WAIT_GRANT_MS)
+    await closeExpired(ann.session.app)
+    expect(await holders(where, ann)).toEqual([["Ben", "src/**"]])
+  })
+
+  test("lasts as asked once a macro reserves it", async () => {
+    const [where, ann, ben] = await agents("Ann", "Ben")
+    await reserve(ann, "src/a.ts")
+    const { outcome } = await wait(ben, "src/a.ts", { durationSeconds: 1_800 })
+    await release(ann)
+    await outcome
+    await ben.session.call("macro-start-session", {
+      name_hint: "Ben",
+      project_key: "demo",
+      program: "test-program",
+      model: "test-model",
+      file_paths: ["src/a.ts"],
+      reservation_ttl: 30,
+    })
+    where.advance(WAIT_GRANT_MS)
+    await closeExpired(ann.session.app)
+    expect(await holders(where, ann)).toEqual([["Ben", "src/a.ts"]])
+  })
+
+  test("leaves what its holder shared before as it was when it lapses", async () => {
+    const [where, ann, ben] = await agents("Ann", "Ben")
+    await reserve(ann, "a", { exclusive: false, duration_seconds: 600 })
+    await reserve(ben, "a", { exclusive: false })
+    const { outcome } = await wait(ann, "a")
+    await release(ben)
+    expect((await outcome).reservation).toMatchObject({
+      exclusive: true,
+      expiresAtMs: where.nowMs + WAIT_GRANT_MS,
+    })
+    where.advance(WAIT_GRANT_MS)
+    await closeExpired(ann.session.app)
+    const left = await listReservationsIn(ann.session.app.db, ann.repositoryId, where.nowMs, 10)
+    expect(left).toMatchObject([{ exclusive: false, expiresAtMs: where.nowMs - WAIT_GRANT_MS + 600_000 }])
+  })
+
+  test("lasts as asked once its holder edits what it shared before", async () => {
+    const [where, ann, ben] = await agents("Ann", "Ben")
+    await reserve(ann, "a", { exclusive: false })
+    await reserve(ben, "a", { exclusive: false })
+    const { outcome } = await wait(ann, "a", { durationSeconds: 900 })
+    await release(ben)
+    const { id } = (await outcome).reservation
+    await edit(where, ann.session.app, "a", { session: "session-of-Ann" })
+    const all = await listReservationsIn(ann.session.app.db, ann.repositoryId, where.nowMs, 10)
+    expect(all.find((one) => one.id === id)?.expiresAtMs).toBe(where.nowMs + 900_000)
+  })
+
   test("ends for all who share at the head of the queue together", async () => {
     const [where, ann, ben, cid, dee] = await agents("Ann", "Ben", "Cid", "Dee")
     await reserve(ann, "a")
@@ -196,17 +263,7 @@ describe("waiting for a file", () => {
     const [where, ann, ben, cid] = await agents("Ann", "Ben", "Cid")
     const { app } = ann.session
     await reserve(ann, "src/**")
-    const other = {
-      repositoryId: ann.repositoryId,
-      agentId: ben.id,
-      pathPattern: "src/b",
-      exclusive: false,
-      durationSeconds: 60,
-      pid: process.pid,
-      identityMark: app.processMark,
-      createdAtMs: where.nowMs,
-      untilMs: where.nowMs + 60_000,
-    }
+    const other = { ...waitOf(where, ben), pathPattern: "src/b", exclusive: false }
     await app.db.transaction("reservations", async (tx) => {
       for (let count = 1; count < WAITS_MAX; count += 1) await insertWait(tx, other)
     })
@@ -229,12 +286,15 @@ describe("what is waited for is granted in the transaction of", () => {
   test("its expiry that the next who asks finds, who is refused", async () => {
     const [where, ann, ben, cid] = await agents("Ann", "Ben", "Cid")
     await reserve(ann, "a", { duration_seconds: 60 })
-    const { outcome } = await wait(ben, "a")
+    const wanted = { ...waitOf(where, ben), pathPattern: "a", exclusive: true }
+    await ann.session.app.db.transaction("reservations", (tx) => insertWait(tx, wanted))
     where.advance(60_000)
     const { id, repositoryId, projectId } = cid
     const asked = { agent_id: id, repository_id: repositoryId, coordination_project_id: projectId }
-    expect(await cid.session.fail("reserve-file-paths", { ...asked, path_pattern: "a" })).toContain("Ben")
-    expect((await outcome).reservation.agentName).toBe("Ben")
+    const refused = await cid.session.fail("reserve-file-paths", { ...asked, path_pattern: "a" })
+    const [granted] = await listReservationsIn(ann.session.app.db, repositoryId, where.nowMs, 10)
+    expect(granted?.agentName).toBe("Ben")
+    expect(refused).toContain(`Reservation id: ${granted?.id}`)
   })
 
   test("an override, to who waited and not to who asked for it", async () => {
@@ -254,7 +314,16 @@ describe("what is waited for is granted in the transaction of", () => {
     expect(await holders(where, ann)).toEqual([["Ben", "a"]])
   })
 
-  test("the end of its session", async () => {
+  test("the end of its session, as its client tells it", async () => {
+    const [where, ann, ben] = await agents("Ann", "Ben")
+    await edit(where, ann.session.app, "src/a.ts", { session: "session-of-Ann" })
+    const { outcome } = await wait(ben, "src/**")
+    await sessionEvent(where, ann.session.app, "session-end", { session: "session-of-Ann" })
+    expect(await holders(where, ben)).toEqual([["Ben", "src/**"]])
+    expect((await outcome).reservation.agentName).toBe("Ben")
+  })
+
+  test("the death of its session", async () => {
     const made = new World({})
     onTestFinished(() => made.close())
     const other = await (await made.session({ name: "other" })).register("Other")
