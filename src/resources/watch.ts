@@ -24,6 +24,16 @@ interface Followed extends Follower {
   call: Call
   uri: string
   state: string
+  /** What it shows now, where that could not be told yet. */
+  untold: string | undefined
+}
+
+/**
+ * Returns how many milliseconds are rested after a look that took `tookMs`: the shortest step between two updates, and
+ * so long that looking takes a quarter of the time at most, however much is followed.
+ */
+export function restAfter(tookMs: number): number {
+  return Math.max(UPDATE_STEP_MS, 3 * tookMs)
 }
 
 /** The watch of one process. It reads nothing while nobody follows, and keeps no process alive. */
@@ -48,7 +58,7 @@ export class ResourceWatch {
 
   /** Follows a resource from a state on that `read` or `onUpdate` has told; returns what ends that. */
   follow(call: Call, uri: string, state: string, follower: Follower): () => void {
-    const followed: Followed = { ...follower, call, uri, state }
+    const followed: Followed = { ...follower, call, uri, state, untold: undefined }
     this.#followed.add(followed)
     this.#wake()
     // What has changed since that state nobody else tells of.
@@ -83,27 +93,47 @@ export class ResourceWatch {
   async #lookAtAll(): Promise<void> {
     this.#isLooking = true
     this.#hasChanged = false
+    const beganMs = performance.now()
     for (const followed of [...this.#followed]) {
       if (this.#followed.has(followed)) await this.#lookAt(followed)
       // Others have their turn between two reads.
       await new Promise((resolve) => setImmediate(resolve))
     }
+    this.#rest(restAfter(performance.now() - beganMs))
+  }
+
+  /** What could not be told is told after a rest, which takes no reading. */
+  #rest(restMs: number): void {
     setTimeout(() => {
       this.#isLooking = false
-      if (this.#hasChanged) void this.#lookAtAll()
-    }, UPDATE_STEP_MS).unref()
+      if (this.#hasChanged) return void this.#lookAtAll()
+      const untold = [...this.#followed].filter((followed) => followed.untold !== undefined)
+      for (const followed of untold) this.#tell(followed, followed.untold)
+      if (untold.length === 0) return
+      this.#isLooking = true
+      this.#rest(UPDATE_STEP_MS)
+    }, restMs).unref()
+  }
+
+  #tell(followed: Followed, state: string | undefined): void {
+    if (state === undefined) return
+    const isTold = followed.onUpdate(state)
+    if (isTold) followed.state = state
+    followed.untold = isTold ? undefined : state
   }
 
   async #lookAt(followed: Followed): Promise<void> {
     try {
       const state = stateOf(await lookAtResource(followed.call, this.#catalogue, followed.uri))
-      if (state === followed.state || !this.#followed.has(followed)) return
-      if (followed.onUpdate(state)) followed.state = state
-      else this.#hasChanged = true
+      if (!this.#followed.has(followed)) return
+      if (state === followed.state) followed.untold = undefined
+      else this.#tell(followed, state)
     } catch (error) {
+      // What is read while the process ends may find the database closed.
+      if (!this.#followed.has(followed)) return
       // What may not be read for now is silent: an agent that others took up may come back.
       if (!(error instanceof AppError)) this.#app.log.error("a followed resource cannot be read", { error })
-      else if (error.code === "unauthenticated" && this.#followed.has(followed)) {
+      else if (error.code === "unauthenticated") {
         this.#leave(followed)
         followed.onEnd?.()
       }

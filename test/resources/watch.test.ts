@@ -1,9 +1,11 @@
+import fc from "fast-check"
 import { describe, expect, test, vi } from "vitest"
 import * as z from "zod"
+import { UPDATE_STEP_MS } from "../../src/config/subscription-limits.ts"
 import { createKey, revokeKeyById } from "../../src/operations/keys.ts"
 import { RESOURCES } from "../../src/resources/index.ts"
 import { defineResource } from "../../src/resources/resource.ts"
-import { ResourceWatch } from "../../src/resources/watch.ts"
+import { ResourceWatch, restAfter } from "../../src/resources/watch.ts"
 import { agents, type Session, send, type TestAgent, type World, world } from "../support/world.ts"
 
 /** What one session follows, and which updates it got, by path. */
@@ -173,6 +175,13 @@ describe("following is refused like reading", () => {
   })
 })
 
+test("with a key that counts for nothing following is refused, like reading", async () => {
+  const session = await world().session({ apiKey: "sbx_live_nothing" })
+  const uri = "signalbox://coordination/file-reservations?project_key=demo"
+  const refused = new ResourceWatch(session.app, RESOURCES).read(session, uri)
+  await expect(refused).rejects.toMatchObject({ code: "unauthenticated", hint: expect.any(String) })
+})
+
 test("the database is watched only while somebody follows", async () => {
   const { app, caller } = await world().session()
   let watchers = 0
@@ -242,6 +251,27 @@ test("what could not be told is told after a rest", async () => {
   made.value = 2
   made.change()
   await vi.waitFor(() => expect(tries).toEqual([1, 1, 1, 2]))
+})
+
+test("who takes nothing has nothing read again meanwhile", async () => {
+  const { made, follow } = await counter()
+  const tries: number[] = []
+  await follow(() => tries.push(made.value) > 4)
+  await vi.waitFor(() => expect(made.reads).toBe(2))
+  made.value = 1
+  made.change()
+  await vi.waitFor(() => expect(tries).toHaveLength(5))
+  expect(made.reads).toBe(3)
+})
+
+test("looking takes a quarter of the time at most, and comes ten times a second at most", () => {
+  fc.assert(
+    fc.property(fc.nat(), (tookMs) => {
+      const restMs = restAfter(tookMs)
+      expect(restMs).toBeGreaterThanOrEqual(UPDATE_STEP_MS)
+      expect(restMs / (restMs + tookMs)).toBeGreaterThanOrEqual(0.75)
+    }),
+  )
 })
 
 test("a state that was told before tells what has changed since", async () => {
