@@ -74,7 +74,10 @@ export class HttpListening {
       const { code, message, data } = subscriptionError(error, uris[0] ?? "", this.#log)
       return Response.json({ jsonrpc: "2.0", id: body.id, error: { code, message, data } })
     }
-    const response = await serve(handler)
+    const response = await serve(handler).catch(async (error: unknown) => {
+      await listener.end()
+      throw error
+    })
     if (listener.tell === undefined) await listener.end()
     return counted(response, () => {
       listener.waiting = Math.max(0, listener.waiting - 1)

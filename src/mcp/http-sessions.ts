@@ -32,8 +32,13 @@ export class HttpSessions {
     this.#watch = watch
   }
 
-  get openCount(): number {
-    return this.#streams.size
+  /** How many streams stay open while a session opens one, which takes the place of its own. */
+  openCountBeside(call?: CallContext, session?: string): number {
+    const isThere =
+      call !== undefined &&
+      session !== undefined &&
+      this.#streams.has(nameOf({ keyId: call.key.id, session }))
+    return this.#streams.size - (isThere ? 1 : 0)
   }
 
   /** Returns what the session of a call follows, for it to add to and take from. */

@@ -47,8 +47,9 @@ export function createMcpOverHttp(app: App, parts: Omit<ServerParts, "call" | "s
   const handler = makeHandler({})
   const listening = new HttpListening(watch, log, makeHandler)
   let isEnding = false
-  const requireRoom = () => {
-    if (isEnding || sessions.openCount + listening.openCount >= UPDATE_STREAMS_MAX) throw tooManyStreams()
+  const requireRoom = (...one: Parameters<HttpSessions["openCountBeside"]>) => {
+    if (isEnding || sessions.openCountBeside(...one) + listening.openCount >= UPDATE_STREAMS_MAX)
+      throw tooManyStreams()
   }
 
   return {
@@ -60,7 +61,7 @@ export function createMcpOverHttp(app: App, parts: Omit<ServerParts, "call" | "s
           await sessions.end(call, session)
           return new Response(null, { status: 204 })
         }
-        requireRoom()
+        requireRoom(call, session)
         return sessions.open(call, session)
       }
       const parsedBody = await parsed(request)

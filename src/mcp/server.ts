@@ -16,7 +16,7 @@ import { type Resource, readResource, uriTemplateOf } from "../resources/resourc
 import type { Log } from "../runtime/log.ts"
 import { isStatic, resourceDefinition, resourceTemplateDefinition, toolDefinition } from "./definitions.ts"
 import { type Defaults, promptDefinitions, promptMessages } from "./prompts.ts"
-import type { Subscriptions } from "./subscriptions.ts"
+import { NotFollowed, type Subscriptions } from "./subscriptions.ts"
 
 export interface ServerParts {
   operations: readonly Operation[]
@@ -124,7 +124,9 @@ function noSession(): AppError {
 }
 
 /** Turns what kept a session from following a resource into what the protocol answers: the refusals of a read. */
-export function subscriptionError(error: unknown, uri: string, log: Log): ProtocolError {
+export function subscriptionError(failure: unknown, asked: string, log: Log): ProtocolError {
+  const isOne = failure instanceof NotFollowed
+  const [uri, error] = isOne ? [failure.uri, failure.cause] : [asked, failure]
   return protocolError(error, uri, `Failed to subscribe to resource: ${reasonOf(error, log, uri)}`)
 }
 

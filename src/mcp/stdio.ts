@@ -108,10 +108,10 @@ export async function runStdioServer(
 /** Returns what the client follows, which opens the app with the first resource. */
 function following(call: () => Promise<Call>, tell: (uri: string) => boolean): Subscriptions {
   let watch: ResourceWatch | undefined
-  return new Subscriptions(async (uri) => {
+  return new Subscriptions(async (uri, onEnd) => {
     const opened = await call()
     watch ??= new ResourceWatch(opened.app, RESOURCES)
-    return watch.follow(opened, uri, await watch.read(opened, uri), { onUpdate: () => tell(uri) })
+    return watch.follow(opened, uri, await watch.read(opened, uri), { onUpdate: () => tell(uri), onEnd })
   })
 }
 

@@ -3,8 +3,18 @@
 import { SUBSCRIPTIONS_MAX } from "../config/subscription-limits.ts"
 import { tooManySubscriptions } from "../operations/subscriptions.ts"
 
-/** Follows a resource; returns what ends that. */
-type Follow = (uri: string) => Promise<() => void>
+/** Follows a resource; returns what ends that. `onEnd` is called when it ends by itself. */
+type Follow = (uri: string, onEnd: () => void) => Promise<() => void>
+
+/** Which of several resources cannot be followed, and as its cause why. */
+export class NotFollowed extends Error {
+  readonly uri: string
+
+  constructor(uri: string, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause })
+    this.uri = uri
+  }
+}
 
 interface Followed {
   /** The requests that asked for it. */
@@ -23,7 +33,10 @@ export class Subscriptions {
     this.#follow = follow
   }
 
-  /** Follows all of some resources for an owner, or none: fails like a read, or beyond `SUBSCRIPTIONS_MAX`. */
+  /**
+   * Follows all of some resources for an owner, or none. Fails with `NotFollowed` where one of them cannot be read, and
+   * beyond `SUBSCRIPTIONS_MAX`.
+   */
   add(owner: unknown, uris: readonly string[]): Promise<void> {
     return this.#queued(async () => {
       if (this.#isClosed) return
@@ -31,7 +44,7 @@ export class Subscriptions {
       if (this.#followed.size + fresh.length > SUBSCRIPTIONS_MAX) throw tooManySubscriptions()
       const begun: [string, Followed][] = []
       try {
-        for (const uri of fresh) begun.push([uri, { owners: new Set(), end: await this.#follow(uri) }])
+        for (const uri of fresh) begun.push([uri, { owners: new Set(), end: await this.#begin(uri) }])
       } catch (error) {
         for (const [, { end }] of begun) end()
         throw error
@@ -50,6 +63,14 @@ export class Subscriptions {
         end()
       }
     })
+  }
+
+  async #begin(uri: string): Promise<() => void> {
+    try {
+      return await this.#follow(uri, () => void this.#queued(async () => void this.#followed.delete(uri)))
+    } catch (error) {
+      throw new NotFollowed(uri, error)
+    }
   }
 
   /** Ends everything, for good. */

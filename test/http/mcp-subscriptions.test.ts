@@ -181,6 +181,21 @@ describe("what sessions follow is stored", () => {
   })
 })
 
+test("of several resources to listen for, the refusal names the one that is not there", async () => {
+  const { http } = await served(world())
+  const missing = "signalbox://coordination/nothing"
+  const { text } = await http.send("/mcp", {
+    body: {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "subscriptions/listen",
+      params: { notifications: { resourceSubscriptions: ["signalbox://coordination/tools", missing] } },
+    },
+    headers: { accept: "application/json, text/event-stream" },
+  })
+  expect(JSON.parse(text)).toMatchObject({ error: { data: { uri: missing } } })
+})
+
 test("a request that is of no session cannot follow", async () => {
   const { http } = await served(world())
   const body = { jsonrpc: "2.0", id: 1, method: "resources/subscribe", params: { uri: RESERVATIONS } }
@@ -201,6 +216,7 @@ test("a listener keeps 96 streams open, and one more when one of them has ended"
   const streams = await Promise.all(Array.from({ length: UPDATE_STREAMS_MAX }, (_, index) => open(index)))
   expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]))
   expect((await open(UPDATE_STREAMS_MAX)).status).toBe(503)
-  streams[0]?.end()
+  expect((await open(0)).status).toBe(200)
+  streams[1]?.end()
   await vi.waitFor(async () => expect((await open(UPDATE_STREAMS_MAX)).status).toBe(200))
 })
