@@ -15,6 +15,7 @@ import {
   type AuditedOverride,
   decideOverride,
   listAuditedOverrides,
+  OVERRIDES_RULE,
   type OverrideOutcome,
   requestOverride,
   requireOverride,
@@ -72,7 +73,7 @@ export function decideOverrideCommand(
     const context = await admit(commandCall(app), ASKS.admin)
     await requireOverride(app.db, id)
     // Any agent can ask in another's name, so none may decide.
-    await requirePersonAtTerminal(app, terminalOf(app), "overrides are decided by people")
+    await requirePersonAtTerminal(app, terminalOf(app), OVERRIDES_RULE)
     const decidedBy = userName() || "the user"
     printOutcome(options, await decideOverride(context, id, approved, decidedBy), context.nowMs)
   })

@@ -12,7 +12,12 @@ import {
   releaseFile,
   reserveFiles,
 } from "../../operations/coordination/file-reservations.ts"
-import { decideOverride, type OverrideOutcome } from "../../operations/coordination/overrides.ts"
+import {
+  decideOverride,
+  OVERRIDES_RULE,
+  type OverrideOutcome,
+} from "../../operations/coordination/overrides.ts"
+import { requirePersonOverHttp } from "../../operations/coordination/people.ts"
 import { isoTime } from "../../operations/markdown.ts"
 import { type Answer, type AnyRoute, defineRoute } from "../route.ts"
 
@@ -156,6 +161,8 @@ const decide = defineRoute({
   body: z.object({ approved: z.boolean() }),
   responses: { 200: { description: "Decided; requester and holder were told" } },
   async run(context, { parameters, body }) {
+    // Any agent can ask in another's name, so none may decide.
+    await requirePersonOverHttp(context, OVERRIDES_RULE)
     const id = Number(parameters.override_id)
     const decidedBy = `key ${context.key.name}`
     return overrideAnswer(await decideOverride(context, id, body.approved, decidedBy))

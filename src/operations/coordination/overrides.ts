@@ -41,6 +41,9 @@ interface OverrideRules {
   requireAdminApproval: boolean
 }
 
+/** Why agents decide none, for refusals. */
+export const OVERRIDES_RULE = "overrides are decided by people"
+
 export interface OverrideOutcome {
   override: Override
   /** What was taken from its holders; empty while the request waits or when it was denied. */

@@ -1,7 +1,7 @@
 /** What narrower keys may do with reservations over HTTP: nothing beyond their own projects and repositories. */
 
 import { execFileSync } from "node:child_process"
-import { mkdirSync } from "node:fs"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { productRoutes } from "../../../src/http/index.ts"
@@ -189,6 +189,29 @@ describe("the local key", () => {
     })
     expect(await count()).toBe(0)
   })
+})
+
+test("an override that waits is decided by a person with an admin key, never by a call that speaks for an agent", async () => {
+  const { made, http, ada } = await room()
+  writeFileSync(
+    join(made.repositoryPath, ".signalbox.json"),
+    JSON.stringify({ hooks: { preEdit: { requireAdminApproval: true } } }),
+  )
+  const path = join(made.repositoryPath, "a.ts")
+  await reserve(ada, "a.ts")
+  const two = await made.session({ name: "two" })
+  const bob = await two.register("Bob")
+  const as = (session: string) => ({ headers: { "X-Signalbox-Session": session } })
+  const asked = { path, agent_id: String(bob.id), reason: "hotfix" }
+  expect((await http.send(`${PATH}/override`, { body: asked, ...as("two") })).status).toBe(202)
+  const decision = { body: { approved: true } }
+  for (const session of ["one", "two"]) {
+    const { status, text } = await http.send(`${PATH}/override/1`, { ...decision, ...as(session) })
+    expect(status, text).toBe(403)
+    expect(text).toContain("is an agent, and overrides are decided by people")
+  }
+  const decided = await http.send(`${PATH}/override/1`, decision)
+  expect(decided).toMatchObject({ status: 200, json: { status: "done" } })
 })
 
 describe("any call on behalf of an agent moves its last activity", () => {
