@@ -26,10 +26,10 @@ export const webhookStatements = {
     WHERE id = ? AND created_at_ms = ? AND cursor_id = ?`,
   failed: `
     UPDATE webhooks SET failures = ?, next_attempt_at_ms = ?, last_error = ?
-    WHERE id = ? AND created_at_ms = ? AND is_paused = 0`,
+    WHERE id = ? AND created_at_ms = ? AND failures = ? AND is_paused = 0`,
   failedForGood: `
     UPDATE webhooks SET failures = ?, last_error = ?, is_paused = 1, pause_reason = ?
-    WHERE id = ? AND created_at_ms = ? AND is_paused = 0`,
+    WHERE id = ? AND created_at_ms = ? AND failures = ? AND is_paused = 0`,
 }
 
 type WebhookRow = Row & {
@@ -140,6 +140,9 @@ export async function noteDelivered(
   await tx.run(webhookStatements.delivered, [cursor, nowMs, id, createdAtMs, known])
 }
 
+/** The same with the failures before a try: a person may have resumed it meanwhile, with all tries before it. */
+type Tried = Pick<Webhook, "id" | "createdAtMs" | "failures">
+
 export interface Failure {
   failures: number
   error: string
@@ -147,19 +150,19 @@ export interface Failure {
 
 export async function noteFailed(
   tx: Queries,
-  { id, createdAtMs }: Known,
+  { id, createdAtMs, failures: known }: Tried,
   { failures, error }: Failure,
   nextAttemptAtMs: number,
 ): Promise<void> {
-  await tx.run(webhookStatements.failed, [failures, nextAttemptAtMs, error, id, createdAtMs])
+  await tx.run(webhookStatements.failed, [failures, nextAttemptAtMs, error, id, createdAtMs, known])
 }
 
 /** Notes a failure after which nothing is tried any more: the webhook is paused, with why. */
 export async function noteFailedForGood(
   tx: Queries,
-  { id, createdAtMs }: Known,
+  { id, createdAtMs, failures: known }: Tried,
   { failures, error }: Failure,
   pauseReason: string,
 ): Promise<void> {
-  await tx.run(webhookStatements.failedForGood, [failures, error, pauseReason, id, createdAtMs])
+  await tx.run(webhookStatements.failedForGood, [failures, error, pauseReason, id, createdAtMs, known])
 }

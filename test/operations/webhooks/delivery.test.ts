@@ -250,6 +250,24 @@ describe("a webhook", () => {
     expect([names(in_.to), names(skipping)]).toEqual([["1", "2"], ["2"]])
   })
 
+  test("that is resumed while its last try is under way has all tries before it again", async () => {
+    const in_ = await room()
+    const { db } = in_.session.app
+    in_.to.answer = (response) => response.writeHead(500).end()
+    await record(in_, key("1"))
+    for (const seconds of WEBHOOK_PAUSES_SECONDS) {
+      await in_.delivery.settle()
+      in_.made.advance(seconds * 1_000)
+    }
+    in_.to.answer = async (response) => {
+      await db.transaction("webhooks", (tx) => resumeWebhook(tx, in_.hook, 0))
+      in_.to.answer = (next) => next.writeHead(204).end()
+      response.writeHead(500).end()
+    }
+    await in_.delivery.settle()
+    expect(await state(in_)).toMatchObject({ isPaused: false, failures: 0, cursor: 1 })
+  })
+
   test("that is removed while a letter is on its way is not brought back by the answer", async () => {
     const in_ = await room()
     const { db } = in_.session.app
