@@ -107,8 +107,9 @@ function exchange(
       signal,
       headers: { ...headers, "content-length": Buffer.byteLength(body), connection: "close" },
     })
-    request.on("error", reject)
-    request.once("close", () => reject(Object.assign(new Error("no answer"), { code: "ECONNRESET" })))
+    let fail: (error: Error) => void = reject
+    request.on("error", (error) => fail(error))
+    request.once("close", () => fail(Object.assign(new Error("no answer"), { code: "ECONNRESET" })))
     request.once("response", (response) => {
       const status = response.statusCode ?? 0
       const asked = Number(response.headers["retry-after"])
@@ -119,6 +120,8 @@ function exchange(
         request.destroy()
         resolve(outcome)
       }
+      // The status has come: whatever becomes of the rest takes nothing from it.
+      fail = end
       const timer = setTimeout(end, bodyMsMax)
       response.on("data", (part: Buffer) => {
         bytes += part.length

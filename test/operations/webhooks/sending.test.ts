@@ -58,6 +58,12 @@ describe("an answer", () => {
     expect(await send(letter(to.url), { bodyMsMax: 20 })).toEqual({ status: 200 })
   })
 
+  test("whose status came in time counts by it, also when its body is cut off by the end of that time", async () => {
+    const to = await receiver()
+    to.answer = (response) => response.writeHead(200).write("and then nothing")
+    expect(await send(letter(to.url), { answerMsMax: 300, bodyMsMax: 60_000 })).toEqual({ status: 200 })
+  })
+
   test("that does not come is waited for only so long", async () => {
     const to = await receiver()
     to.answer = () => {}
