@@ -64,13 +64,13 @@ const NO_WIDTH = "\u200b"
 /** An @ that nothing follows calls nobody, in receivers that go by names too. */
 const withoutCalls = (text: string) => text.replaceAll("@", `@${NO_WIDTH}`)
 
-/** Returns a text for Slack and its like: references need angle brackets, links of Markdown a bracket and a parenthesis. */
+/** Returns a text for Slack and its like: references need angle brackets, links of Markdown what follows a bracket. */
 function slackText(text: string): string {
   return withoutCalls(text)
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;")
-    .replaceAll("](", `]${NO_WIDTH}(`)
+    .replace(/\](?=[([:])/g, `]${NO_WIDTH}`)
 }
 
 function discordText(text: string): string {

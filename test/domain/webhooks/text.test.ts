@@ -14,6 +14,10 @@ describe("text of others calls nobody and opens nothing", () => {
     expect(noticeJson("slack", notice("x"), "")).toMatchObject({ mrkdwn: false, unfurl_links: false })
   })
 
+  test("nor by a link of Markdown whose address stands elsewhere", () => {
+    expect(slack("[x][1] [1]\n[1]: https://evil")).toBe("[x]\u200b[1] [1]\n[1]\u200b: https://evil")
+  })
+
   test("in Discord", () => {
     expect(discord("@everyone <@1> **x** [x](y) # h")).toEqual({
       content: "@\u200beveryone \\<@\u200b1\\> \\*\\*x\\*\\* \\[x\\]\\(y\\) \\# h",
