@@ -9,8 +9,12 @@ import { openAppAlone } from "../../src/app.ts"
 import { backupCommand, restoreCommand } from "../../src/commands/backup.ts"
 import { listDailyBackups } from "../../src/db/daily-backups.ts"
 import { SCHEMA_VERSION } from "../../src/db/migrations.ts"
+import type { App } from "../../src/operations/app.ts"
+import { startWebhookDelivery } from "../../src/operations/webhooks/delivery.ts"
+import { addWebhook, removeWebhookById } from "../../src/operations/webhooks/webhooks.ts"
 import { createLog } from "../../src/runtime/log.ts"
 import { eventHorizon, listEventsAfter, newestEventId, recordEvent } from "../../src/store/events.ts"
+import { receiver } from "../support/receiver.ts"
 import { toVersion2 } from "../support/schema-version-2.ts"
 import type { World } from "../support/world.ts"
 import { configIn, presentWorld, run, runJson, server } from "./command.ts"
@@ -124,6 +128,43 @@ describe("a restore", () => {
     expect(error?.text).toMatch(/copy\.db cannot be brought to this version: duplicate column/)
     expect(await happen(where, 1)).toMatchObject({ before: 5, horizon: 0, ids: [6] })
   })
+})
+
+/** Does something with the app of a world that has no server. */
+async function within<T>(where: World, work: (app: App) => Promise<T>): Promise<T> {
+  const app = await openAppAlone(configIn(where), { log: createLog("silent") })
+  try {
+    return await work(app)
+  } finally {
+    await app.close()
+  }
+}
+
+test("a webhook that was removed after the backup comes back, is told once that it missed something, and goes on", async () => {
+  const where = presentWorld()
+  const to = await receiver()
+  const request = { url: to.url, format: "json", includesContent: false, allowsPrivate: true } as const
+  const deliver = (app: App) => {
+    const delivery = startWebhookDelivery(app)
+    return delivery.settle().finally(() => delivery.close())
+  }
+  await within(where, (app) => addWebhook(app, request))
+  await happen(where, 1)
+  await within(where, deliver)
+  await backUpTo(where, "copy.db")
+  await within(where, (app) => removeWebhookById(app, 1))
+  await happen(where, 2)
+  await within(where, deliver)
+  await restoreFrom(where, "copy.db")
+  for (let times = 0; times < 2; times += 1) await within(where, deliver)
+  await happen(where, 1)
+  await within(where, deliver)
+  const told = to.received.map(({ json }) => [json.type, json.type === "events.reset" ? json.data : json.id])
+  expect(told).toEqual([
+    ["message.sent", 1],
+    ["events.reset", expect.objectContaining({ missed_after: 1, resume_after: 4 })],
+    ["message.sent", 5],
+  ])
 })
 
 function exec(path: string, sql: string): void {
