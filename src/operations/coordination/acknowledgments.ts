@@ -3,7 +3,7 @@
 import * as z from "zod"
 import type { Queries } from "../../db/database.ts"
 import { type Agent, isNotifier, NOTIFIER_NAME } from "../../domain/coordination/agent.ts"
-import { type Message, replySubject } from "../../domain/coordination/message.ts"
+import { type Message, type RecipientKind, replySubject } from "../../domain/coordination/message.ts"
 import { oneLine } from "../../domain/foreign-text/markdown.ts"
 import { AppError, invalid } from "../../errors.ts"
 import { ownCommand } from "../../runtime/own-command.ts"
@@ -16,7 +16,7 @@ import { inTransaction } from "../transaction.ts"
 import { deliver, requireDelivered } from "./delivery.ts"
 import { ownCopy, requireMessage, requireParticipant } from "./messages.ts"
 import { noteAcknowledged } from "./receipts.ts"
-import { notify } from "./writing.ts"
+import { type Draft, notify } from "./writing.ts"
 
 export const ackMessage = defineOperation({
   name: "ack-message",
@@ -67,7 +67,8 @@ export async function acknowledge(
       if (own.ackedAtMs !== null) return { message, ackedAtMs: own.ackedAtMs, isFirst: false }
       const sender = await requireAgent(tx, project, message.senderId)
       const text = input.response_text
-      const answered = text === undefined ? undefined : await respond(tx, dated, sender, message, text)
+      const answered =
+        text === undefined ? undefined : await respond(tx, dated, sender, { message, own, text })
       if (answered === undefined || "delivered" in answered)
         await noteAcknowledged(tx, message, own, dated.nowMs)
       // An answer tells the sender by itself.
@@ -96,7 +97,12 @@ async function notifyOf(tx: Queries, context: ActorContext, sender: Agent, messa
   })
 }
 
-async function respond(tx: Queries, context: ActorContext, sender: Agent, message: Message, bodyMd: string) {
+async function respond(
+  tx: Queries,
+  context: ActorContext,
+  sender: Agent,
+  { message, own, text: bodyMd }: { message: Message; own: { kind: RecipientKind }; text: string },
+) {
   if (isNotifier(sender.name)) {
     throw invalid(
       "response_text",
@@ -104,7 +110,7 @@ async function respond(tx: Queries, context: ActorContext, sender: Agent, messag
       "Call ack-message without response_text.",
     )
   }
-  return deliver(tx, context, {
+  const draft: Draft = {
     sender: context.actor,
     recipients: new Map([[sender, "to"]]),
     threadKey: message.threadKey,
@@ -114,5 +120,7 @@ async function respond(tx: Queries, context: ActorContext, sender: Agent, messag
     importance: "normal",
     ackRequired: false,
     attachments: [],
-  })
+  }
+  // The answer is the acknowledgment, of which everybody else would learn that there was a blind copy.
+  return deliver(tx, context, draft, { isTold: own.kind !== "bcc" })
 }

@@ -30,14 +30,20 @@ type Delivery = { delivered: Delivered } | { refusals: string[] }
 
 /**
  * Delivers a message to all of its recipients or to none. Contact requests that a refusal files are
- * kept, which is why refusals are returned and not thrown: see `requireDelivered`.
+ * kept, which is why refusals are returned and not thrown: see `requireDelivered`. With `isTold` false there is no event
+ * of it.
  */
-export async function deliver(tx: Queries, context: ProjectContext, draft: Draft): Promise<Delivery> {
+export async function deliver(
+  tx: Queries,
+  context: ProjectContext,
+  draft: Draft,
+  { isTold }: { isTold: boolean } = { isTold: true },
+): Promise<Delivery> {
   await requireSendAllowance(tx, context, draft.sender)
   const thread = await findWritableThread(tx, context, draft)
   const refusals = await listRefusals(tx, context, draft, thread)
   if (refusals.length > 0) return { refusals: refusals.map(({ reason }) => reason) }
-  return { delivered: await write(tx, context, draft, thread) }
+  return { delivered: await write(tx, context, draft, thread, isTold) }
 }
 
 /**
@@ -65,11 +71,12 @@ async function write(
   context: ProjectContext,
   draft: Draft,
   thread: Thread | undefined,
+  isTold = true,
 ): Promise<Delivered> {
   const { app, project } = context
   const delivered = await writeMessage(tx, context, draft, thread)
   await app.search.putMessage(tx, { id: delivered.messageId, subject: draft.subject, body: draft.bodyMd })
-  await recordSent(tx, project.id, draft, delivered)
+  if (isTold) await recordSent(tx, project.id, draft, delivered)
   return delivered
 }
 

@@ -149,6 +149,15 @@ test("what a bcc recipient reads and acknowledges is told to nobody", async () =
   expect(JSON.stringify(events)).not.toContain("Eve")
 })
 
+test("a bcc recipient's acknowledgment is told to nobody with the answer that it carries either", async () => {
+  const [, ada, bob, eve] = await agents("Ada", "Bob", "Eve")
+  const args = { bcc_agent_ids: [eve.id], ack_required: true }
+  const { messageId } = await send(ada, [bob], args)
+  const answer = () => acknowledge(eve, messageId, { response_text: "Seen" })
+  expect(await eventsDuring(eve.session.app, answer)).toEqual([])
+  expect(await as(ada, "fetch-inbox", { agent_name: "Ada" })).toContain("Re: Subject")
+})
+
 test("notices are no messages: neither sent nor read nor acknowledged", async () => {
   const [, ada, bob] = await agents("Ada", "Bob")
   const { app } = ada.session
