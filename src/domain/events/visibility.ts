@@ -41,7 +41,9 @@ export function maySee(event: NamedEvent, { scopes, ownAgentIds }: EventReader):
 /** A key for a repository sees what concerns that one, and what concerns none, in the projects linked with it. */
 function permitsCoordination(scopes: readonly string[], event: NamedEvent): boolean {
   if (scopes.includes("*")) return true
-  if (event.projectKey === null) return false
+  // What a program without an agent was kept from has no project, but concerns a file.
+  if (event.projectKey === null)
+    return event.repositoryId !== null && scopes.includes(repositoryScope(event.repositoryId))
   if (scopes.includes(projectScope(event.projectKey))) return true
   return event.linkedRepositoryIds.some(
     (id) =>

@@ -36,6 +36,20 @@ test("coordination is seen with the scope of the project, or of a linked reposit
   }
 })
 
+test("what a program without an agent was kept from is seen with the scope of the repository", () => {
+  const unknown = {
+    kind: "edit.blocked",
+    repositoryId: 1,
+    projectId: null,
+    projectKey: null,
+    agentId: null,
+  } as const
+  const event = { ...unknown, linkedRepositoryIds: [] }
+  expect(see(event, ["repo:1:coordination"])).toBe(true)
+  expect(see(event, ["repo:2:coordination", "project:/a:coordination", "repo:1:memory"])).toBe(false)
+  expect(see({ ...event, repositoryId: null }, ["repo:1:coordination"])).toBe(false)
+})
+
 test("memories, documentation and keys are seen with their own scope alone", () => {
   const inOne = { repositoryId: 1, projectId: null, projectKey: null, linkedRepositoryIds: [] }
   for (const api of ["memory", "documentation"] as const) {
