@@ -120,17 +120,15 @@ export async function decideOverride(
         hint: `Run \`${ownCommand()} override list\` to see those that wait.`,
       })
     }
-    if (approved) {
-      const repository = await requireRepository(tx, override.repositoryId)
-      const requester = await findAgentById(tx, override.requesterId)
-      assert(requester !== undefined, `agent ${override.requesterId} is there`)
-      const own = await ownAgentIdsOf(tx, requester)
-      const holders = await holdersOf(tx, repository, override.path, own, dated.nowMs)
-      return approve(tx, dated, override, holders, decidedBy)
-    }
+    const repository = await requireRepository(tx, override.repositoryId)
+    const requester = await findAgentById(tx, override.requesterId)
+    assert(requester !== undefined, `agent ${override.requesterId} is there`)
+    const own = await ownAgentIdsOf(tx, requester)
+    const holders = await holdersOf(tx, repository, override.path, own, dated.nowMs)
+    if (approved) return approve(tx, dated, override, holders, decidedBy)
     await decidePending(tx, id, "denied", dated.nowMs)
     await recordAudit(tx, id, { kind: "denied", actor: decidedBy, reservationId: null }, dated.nowMs)
-    await recordOverride(tx, "override.denied", override, { holders: [], decidedBy }, dated.nowMs)
+    await recordOverride(tx, "override.denied", override, { holders, decidedBy }, dated.nowMs)
     await tell(tx, dated, override.requesterId, {
       subject: `Override denied: ${oneLine(override.path)}`,
       bodyMd: `Your request to override the reservation of ${named(override.path)} was denied by ${named(decidedBy)}.`,

@@ -52,8 +52,9 @@ test.each([
   expect(events.map(({ kind }) => kind)).toEqual(kinds)
   expect(events[0]).toMatchObject({
     agentId: bob.id,
+    partyId: ada.id,
     subjectId: override.id,
-    data: { override_id: override.id, decided_by: "eve" },
+    data: { override_id: override.id, holders: ["Ada"], decided_by: "eve" },
   })
   expect(await eventsDuring(app, () => decide().catch(() => undefined))).toEqual([])
 })
