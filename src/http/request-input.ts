@@ -19,7 +19,7 @@ export function checkParameters(route: Route, parameters: Record<string, string>
 export function checkHeaders(route: Route, headers: Headers): unknown {
   const names = Object.keys(route.headers.shape)
   const given = Object.fromEntries(names.map((name) => [name, headers.get(name) ?? undefined]))
-  return checked(route.headers, given, 400)
+  return checked(route.headers, withoutEmpty(route.headers, given), 400)
 }
 
 /** Returns the checked query; a parameter that is given several times is a list to its schema. */

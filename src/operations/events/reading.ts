@@ -44,9 +44,22 @@ export async function readEventsAfter(
   db: Queries,
   { after, limit, sees }: { after: number; limit: number; sees(event: NamedEvent): boolean },
 ): Promise<EventPage> {
-  const reset = await resetAfter(db, after)
+  let reset = await resetAfter(db, after)
+  for (;;) {
+    const page = await readPage(db, { after: reset?.resumeAfter ?? after, limit, sees })
+    // Asked for after the events: what was pruned while they were read is a reset, not a gap.
+    const later = await resetAfter(db, reset?.resumeAfter ?? after)
+    if (later === undefined) return { ...page, ...(reset && { reset }) }
+    reset = later
+  }
+}
+
+async function readPage(
+  db: Queries,
+  { after, limit, sees }: { after: number; limit: number; sees(event: NamedEvent): boolean },
+): Promise<Omit<EventPage, "reset">> {
   const events: NamedEvent[] = []
-  let next = reset?.resumeAfter ?? after
+  let next = after
   let hasMore = true
   for (let scanned = 0; hasMore && events.length < limit && scanned < EVENTS_SCANNED_MAX; ) {
     const page = await listNamedEventsAfter(db, next, EVENT_PAGE_MAX)
@@ -61,7 +74,7 @@ export async function readEventsAfter(
       if (sees(event)) events.push(event)
     }
   }
-  return { events, next, hasMore, ...(reset && { reset }) }
+  return { events, next, hasMore }
 }
 
 /** Returns the latest events that `sees` lets through, at most `limit`, and of at most 10,000 that are looked at. */

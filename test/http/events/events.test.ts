@@ -1,7 +1,7 @@
-import { beforeEach, describe, expect, test } from "vitest"
+import { beforeEach, describe, expect, test, vi } from "vitest"
 import type { EventKind } from "../../../src/domain/events/kinds.ts"
 import { servedHttp } from "../../../src/serve.ts"
-import { type NewEvent, newestEventId, recordEvent } from "../../../src/store/events.ts"
+import { type NewEvent, newestEventId, recordEvent, removeEventsUpTo } from "../../../src/store/events.ts"
 import { EventStreamReader } from "../../support/event-stream.ts"
 import { expectCommonHeaders, type HttpEntry, serveHttp } from "../../support/http.ts"
 import { type Session, type TestAgent, world } from "../../support/world.ts"
@@ -127,6 +127,35 @@ describe("as JSON", () => {
       events: [],
       next_after: last,
     })
+  })
+
+  test("what is pruned while a page is read is a reset, not a gap", async () => {
+    const last = await record({ kind: "message.sent" }, { kind: "message.read" }, { kind: "message.sent" })
+    const { db } = session.app
+    const all = db.all.bind(db)
+    const listing = vi.spyOn(db, "all").mockImplementation(async (sql, args) => {
+      if (!sql.includes("FROM events e")) return all(sql, args)
+      listing.mockRestore()
+      await db.transaction("events", (tx) => removeEventsUpTo(tx, last - 1))
+      return all(sql, args)
+    })
+    expect(await page(`after=${start}`)).toMatchObject({
+      reset: { reason: "pruned", resume_after: last - 1 },
+      events: [{ id: last }],
+      next_after: last,
+    })
+  })
+
+  test("what is given empty is not given", async () => {
+    const last = await record({ kind: "message.sent" })
+    const empty = "kinds=&project=&repository=&agent=&after=&limit="
+    expect(idsOf(await page(empty, { headers: { "Last-Event-ID": "" } })).at(-1)).toBe(last)
+  })
+
+  test.each(["x", "1.5", "-1", "1".repeat(16)])("Last-Event-ID %s is refused", async (id) => {
+    const reply = await http.send(PATH, { headers: { "Last-Event-ID": id } })
+    expect(reply.status, reply.text).toBe(400)
+    expect(reply.text).toMatch(/last-event-id.*id of an event/i)
   })
 
   test.each([
