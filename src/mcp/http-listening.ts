@@ -5,6 +5,7 @@ import { UPDATES_WAITING_MAX } from "../config/subscription-limits.ts"
 import type { CallContext } from "../operations/operation.ts"
 import type { ResourceWatch } from "../resources/watch.ts"
 import type { Log } from "../runtime/log.ts"
+import { endWithKey } from "./key-check.ts"
 import { listenedUris } from "./listening.ts"
 import { subscriptionError } from "./server.ts"
 import { Subscriptions } from "./subscriptions.ts"
@@ -51,10 +52,12 @@ export class HttpListening {
       waiting: 0,
       end: async () => {
         this.#open.delete(listener)
+        clearInterval(keyCheck)
         await subscriptions.close()
         await handler.close()
       },
     }
+    const keyCheck = endWithKey(call, () => void listener.end())
     const subscriptions = this.#subscriptionsOf(call, listener)
     // A bus of its own for each, so that nobody is told of what another one may read.
     const bus = {

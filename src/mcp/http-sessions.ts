@@ -18,6 +18,7 @@ import {
   toldState,
 } from "../operations/subscriptions.ts"
 import type { ResourceWatch } from "../resources/watch.ts"
+import { endWithKey } from "./key-check.ts"
 import { Subscriptions } from "./subscriptions.ts"
 
 /** Who owns what a stream follows: all of it is the session's. */
@@ -126,6 +127,7 @@ class UpdateStream {
     this.#timers = [
       setInterval(() => this.#write(": keepalive\n\n"), STREAM_KEEP_ALIVE_MS),
       setInterval(touch, STORED_SUBSCRIPTION_MS_MAX / 4),
+      endWithKey(call, () => this.end()),
     ]
     for (const timer of this.#timers) timer.unref()
   }

@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest"
 import {
   STORED_SUBSCRIPTION_MS_MAX,
   STORED_SUBSCRIPTIONS_MAX,
+  STREAM_KEEP_ALIVE_MS,
   SUBSCRIPTIONS_MAX,
   UPDATE_STREAMS_MAX,
 } from "../../src/config/subscription-limits.ts"
@@ -202,6 +203,36 @@ test("a request that is of no session cannot follow", async () => {
   const headers = { accept: "application/json, text/event-stream" }
   const { text } = await http.send("/mcp", { body, headers })
   expect(text).toContain("Send the header Mcp-Session-Id")
+})
+
+test("a stream that follows nothing ends, too, once its key was revoked", async () => {
+  const { http, ada } = await served(world())
+  const { text, id } = await http.key()
+  vi.useFakeTimers({ toFake: ["setInterval"] })
+  onTestFinished(() => void vi.useRealTimers())
+  const headers = {
+    authorization: `Bearer ${text}`,
+    "mcp-session-id": "0".repeat(32),
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": "subscriptions/listen",
+  }
+  const _meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": INFO,
+    "io.modelcontextprotocol/clientCapabilities": {},
+  }
+  const request = { jsonrpc: "2.0", id: 1, method: "subscriptions/listen", params: { _meta, notifications: {} } }
+  const streams = await Promise.all([
+    fetch(`${http.url}/mcp`, { headers }),
+    fetch(`${http.url}/mcp`, { headers, method: "POST", body: JSON.stringify(request) }),
+  ])
+  for (const { status, headers } of streams)
+    expect([status, headers.get("content-type")]).toEqual([200, "text/event-stream"])
+  await revokeKeyById(ada.session.app, id)
+  vi.advanceTimersByTime(STREAM_KEEP_ALIVE_MS)
+  await Promise.all(streams.map((stream) => stream.text()))
 })
 
 test("a listener keeps 96 streams open, and one more when one of them has ended", async () => {
