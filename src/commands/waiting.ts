@@ -7,13 +7,31 @@ const PARENT_CHECK_MS = 1_000
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const
 
 /** How waiting ended: with what was waited for, or without. */
-type Stop = "time" | "signal" | "parent" | "reader"
+type Stop = "time" | Unwanted
+type Unwanted = "signal" | "parent" | "reader"
 export type Awaited<T> = { value: T } | { stopped: Stop }
 
 /**
- * Calls `look` at once and after every change of the database, until it returns something, `timeoutMs` have passed, a
- * signal asks the process to end, its parent is gone, or nobody reads its output. Calls never overlap, and none begins after the end. A signal
- * is left to its sender: the caller closes what is open and ends.
+ * Calls `stop` when a signal asks the process to end, its parent is gone, or nobody reads its output, and keeps it alive
+ * until then; returns what ends that. A signal is left to its sender: the caller closes what is open and ends.
+ */
+export function whenUnwanted(stop: (why: Unwanted) => void): () => void {
+  const onSignal = () => stop("signal")
+  const onLost = () => stop("reader")
+  const parent = process.ppid
+  const parentCheck = setInterval(() => process.ppid !== parent && stop("parent"), PARENT_CHECK_MS)
+  for (const signal of SIGNALS) process.once(signal, onSignal)
+  process.stdout.once("error", onLost)
+  return () => {
+    clearInterval(parentCheck)
+    for (const signal of SIGNALS) process.removeListener(signal, onSignal)
+    process.stdout.removeListener("error", onLost)
+  }
+}
+
+/**
+ * Calls `look` at once and after every change of the database, until it returns something, `timeoutMs` have passed, or
+ * the process is unwanted. Calls never overlap, and none begins after the end.
  */
 export async function waitUntil<T>(
   db: Database,
@@ -23,18 +41,12 @@ export async function waitUntil<T>(
   let stopped: Stop | undefined
   let hasChanged = true
   let wake = () => {}
-  const stop = (why: typeof stopped) => () => {
+  const stop = (why: Stop) => {
     stopped ??= why
     wake()
   }
-  const onSignal = stop("signal")
-  const onLost = stop("reader")
-  const parent = process.ppid
-  // It keeps the process alive, too, which the database does not.
-  const parentCheck = setInterval(() => process.ppid !== parent && stop("parent")(), PARENT_CHECK_MS)
-  const timer = timeoutMs === undefined ? undefined : setTimeout(stop("time"), timeoutMs)
-  for (const signal of SIGNALS) process.once(signal, onSignal)
-  process.stdout.once("error", onLost)
+  const unwatchEnd = whenUnwanted(stop)
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => stop("time"), timeoutMs)
   const unwatch = db.watch(() => {
     hasChanged = true
     wake()
@@ -54,9 +66,7 @@ export async function waitUntil<T>(
     return { stopped }
   } finally {
     unwatch()
-    clearInterval(parentCheck)
+    unwatchEnd()
     clearTimeout(timer)
-    for (const signal of SIGNALS) process.removeListener(signal, onSignal)
-    process.stdout.removeListener("error", onLost)
   }
 }

@@ -223,7 +223,12 @@ test("a stream that follows nothing ends, too, once its key was revoked", async 
     "io.modelcontextprotocol/clientInfo": INFO,
     "io.modelcontextprotocol/clientCapabilities": {},
   }
-  const request = { jsonrpc: "2.0", id: 1, method: "subscriptions/listen", params: { _meta, notifications: {} } }
+  const request = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "subscriptions/listen",
+    params: { _meta, notifications: {} },
+  }
   const streams = await Promise.all([
     fetch(`${http.url}/mcp`, { headers }),
     fetch(`${http.url}/mcp`, { headers, method: "POST", body: JSON.stringify(request) }),

@@ -15,6 +15,7 @@ import { duration, lines, nameList } from "../../operations/markdown.ts"
 import { ownCommand } from "../../runtime/own-command.ts"
 import { posixWord } from "../../runtime/shell-quoting.ts"
 import { bold, dim, green, printResult } from "../output.ts"
+import { whenUnwanted } from "../waiting.ts"
 import { withApp } from "../with-app.ts"
 import { parseDuration } from "./duration.ts"
 import { terminalOf } from "./identity.ts"
@@ -28,10 +29,6 @@ export interface WaitReleasedOptions extends ActorOptions {
   /** As `parseDuration` reads it; the longest that it reads, by default. */
   timeout?: string
 }
-
-/** How often it looks whether its parent lives: nobody would use what comes later. */
-const PARENT_CHECK_MS = 1_000
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 
 /**
  * Waits until a path is released and prints the reservation; fails with `timed_out`, with `conflict` where waiting
@@ -60,10 +57,7 @@ export function waitReleasedCommand(
       timeoutSeconds,
     }
     const stop = new AbortController()
-    const end = () => stop.abort()
-    for (const signal of SIGNALS) process.on(signal, end)
-    const parent = process.ppid
-    const parentCheck = setInterval(() => process.ppid !== parent && end(), PARENT_CHECK_MS)
+    const unwatchEnd = whenUnwanted(() => stop.abort())
     try {
       const { reservation, wasFree, waitedMs } = await waitForFiles(context, claimant, wanted, {
         stop: stop.signal,
@@ -92,8 +86,7 @@ export function waitReleasedCommand(
         ),
       )
     } finally {
-      clearInterval(parentCheck)
-      for (const signal of SIGNALS) process.removeListener(signal, end)
+      unwatchEnd()
     }
   })
 }
