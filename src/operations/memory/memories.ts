@@ -49,7 +49,7 @@ export async function createMemory(
       updatedAtMs: nowMs,
       lastAccessedAtMs: null,
     })
-    await recordMemoryEvent(tx, "memory.created", identity, nowMs)
+    await recordMemoryEvent(tx, context, "memory.created", identity, nowMs)
     await storeOrPostpone(tx, app, { ...identity, id }, embedded, nowMs)
     return requireById(tx, id)
   })
@@ -95,7 +95,7 @@ export function readMemory(context: TenantContext, uuid: string): Promise<Memory
   return inTransaction(context, lockOf(repositoryId), async (tx, { nowMs }) => {
     const memory =
       (await accessMemory(tx, repositoryId, uuid.toLowerCase(), nowMs)) ?? notFound(uuid, repositoryId)
-    await recordMemoryEvent(tx, "memory.accessed", memory, nowMs)
+    await recordMemoryEvent(tx, context, "memory.accessed", memory, nowMs)
     return memoryJson(context, memory)
   })
 }
@@ -123,7 +123,7 @@ export async function changeMemory(
     await app.memories.remove(tx, { ...memory, entry: indexEntryOf(memory) })
     await updateMemory(tx, memory, { ...changed, ...sizeOf(changed, entry) }, nowMs)
     await app.memories.put(tx, { ...memory, entry })
-    await recordMemoryEvent(tx, "memory.updated", memory, nowMs)
+    await recordMemoryEvent(tx, context, "memory.updated", memory, nowMs)
     if (changed.content !== memory.content) {
       await forgetEmbedding(tx, app, memory)
       await storeOrPostpone(tx, app, memory, embedded, nowMs)
@@ -143,7 +143,7 @@ export function reinforceMemory(
     const memory = await requireMemory(tx, context, uuid)
     const outcome = reinforce(memory.salience, memory.sector, app.config.halfLives, profile, nowMs)
     await putSalience(tx, memory.id, outcome.state)
-    await recordMemoryEvent(tx, "memory.reinforced", memory, nowMs)
+    await recordMemoryEvent(tx, context, "memory.reinforced", memory, nowMs)
     const [before, after] = [shownSalience(outcome.before), shownSalience(outcome.after)]
     return {
       id: memory.uuid,
@@ -160,7 +160,7 @@ export function deleteMemory(context: TenantContext, uuid: string): Promise<Memo
   return inTransaction(context, lockOf(context.repository.id), async (tx, { nowMs }) => {
     const memory = await requireMemory(tx, context, uuid)
     await eraseMemory(tx, context.app, memory)
-    await recordMemoryEvent(tx, "memory.deleted", memory, nowMs)
+    await recordMemoryEvent(tx, context, "memory.deleted", memory, nowMs)
     return memoryJson(context, memory)
   })
 }

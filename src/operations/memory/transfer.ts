@@ -243,7 +243,7 @@ class ImportRun {
         const memory = { ...one.record, uuid: target.uuid, repositoryId: repository.id }
         const id = await putMemory(tx, app, memory)
         const kind = target.stored === undefined ? "memory.created" : "memory.updated"
-        await recordMemoryEvent(tx, kind, memory, nowMs)
+        await recordMemoryEvent(tx, this.#context, kind, memory, nowMs)
         await storeOrPostpone(tx, app, { id, repositoryId: repository.id }, embedded, nowMs)
       }
       return settled

@@ -12,10 +12,9 @@ import {
   totalsBySector,
 } from "../../store/memory/memories.ts"
 import { countWaypointsIn } from "../../store/memory/waypoints.ts"
-import type { App } from "../app.ts"
 import { activeModel } from "../embedding/memories.ts"
 import type { Input } from "../input.ts"
-import type { TenantContext } from "../operation.ts"
+import type { CallContext, TenantContext } from "../operation.ts"
 import { recordPruning } from "./events.ts"
 import type { pruneInput } from "./inputs.ts"
 import { eraseMemory, lockOf } from "./memories.ts"
@@ -26,26 +25,28 @@ const PRUNED_AT_ONCE = 50
 
 /** Deletes the memories whose salience now, as it is shown, is strictly below a threshold, or only counts them. */
 export async function pruneMemories(
-  { app, repository, nowMs }: TenantContext,
+  context: TenantContext,
   request: Input<typeof pruneInput>,
 ): Promise<PrunedMemories> {
+  const { app, repository, nowMs } = context
   const { threshold, sector = null, dry_run: isDryRun } = request
   const fading = { repositoryId: repository.id, sector, threshold, halfLives: app.config.halfLives, nowMs }
   return {
-    memories_pruned: isDryRun ? await countFading(app.db, fading) : await removeFading(app, fading),
+    memories_pruned: isDryRun ? await countFading(app.db, fading) : await removeFading(context, fading),
     threshold_used: threshold,
     sector_filter: sector,
     dry_run: isDryRun,
   }
 }
 
-async function removeFading(app: App, fading: Fading): Promise<number> {
+async function removeFading(context: CallContext, fading: Fading): Promise<number> {
+  const { app } = context
   for (let pruned = 0; ; ) {
     const ids = await app.db.transaction(lockOf(fading.repositoryId), async (tx) => {
       const listed = await listFading(tx, fading, PRUNED_AT_ONCE)
       const memories = await findMemories(tx, listed)
       for (const memory of memories) await eraseMemory(tx, app, memory)
-      if (memories.length > 0) await recordPruning(tx, fading, memories, app.now())
+      if (memories.length > 0) await recordPruning(tx, context, fading, memories, app.now())
       return listed
     })
     pruned += ids.length

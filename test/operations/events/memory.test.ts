@@ -34,7 +34,11 @@ describe("each change of a memory", () => {
       "memory.deleted",
     ])
     for (const event of events)
-      expect(event).toMatchObject({ repositoryId: 1, data: { memory_id: id, sector: "procedural" } })
+      expect(event).toMatchObject({
+        repositoryId: 1,
+        actor: "local",
+        data: { memory_id: id, sector: "procedural" },
+      })
     expect(events.map(({ createdAtMs }) => made.nowMs - createdAtMs)).toEqual([1_000, 0, 0, 0, 0])
   })
 
@@ -103,6 +107,8 @@ describe("pruning", () => {
     for (const [, data] of told) expect(data).toMatchObject({ threshold: 0.3, sector: "episodic" })
     expect(told.flatMap(([, data]) => data.memory_ids).sort()).toEqual(going.sort())
     expect(idsOf(await api.list())).toEqual([kept])
+    const actors = (await eventsIn(session.app.db, "memory.")).map(({ actor }) => actor)
+    expect(new Set(actors)).toEqual(new Set(["local"]))
   })
 })
 
