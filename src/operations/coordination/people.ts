@@ -6,7 +6,7 @@ import type { App } from "../app.ts"
 import type { CallContext } from "../operation.ts"
 import { findHolder } from "./holder.ts"
 import type { Terminal } from "./identity.ts"
-import { listOwnAgents, sessionNames, sessionOf } from "./sessions.ts"
+import { isClientSession, listOwnAgents, sessionNames, sessionOf } from "./sessions.ts"
 
 /**
  * Fails with `forbidden` inside the session of a coding agent, whatever the environment or an option says of whom the
@@ -19,12 +19,13 @@ export async function requirePersonAtTerminal(app: App, { clues }: Terminal, rul
   }
 }
 
-/** Fails with `forbidden` for a call over HTTP that speaks for a session which has an agent. */
+/** Fails with `forbidden` for a call over HTTP that speaks for a coding agent's session, or one which has an agent. */
 export async function requirePersonOverHttp(context: CallContext, rule: string): Promise<void> {
   const { db } = context.app
-  const own = await listOwnAgents(db, await sessionNames(db, sessionOf(context)))
+  const session = sessionOf(context)
+  const own = await listOwnAgents(db, await sessionNames(db, session))
   const agent = own.find((one) => !isPerson(one))
-  if (agent !== undefined) throw refusal(agent.name, rule)
+  if (agent !== undefined || isClientSession(session)) throw refusal(agent?.name, rule)
 }
 
 function refusal(agentName: string | undefined, rule: string): AppError {

@@ -38,9 +38,14 @@ export function processSession(app: Pick<App, "config" | "client" | "processName
   return id === undefined ? serverSession(app) : clientSession(id)
 }
 
+/** Whether a coding agent's client has given a session its name. */
+export function isClientSession(session: string): boolean {
+  return session.startsWith(CLIENT_PREFIX)
+}
+
 /** Whether a session may come back after its end: one that its client named, not one named after a process. */
 export function isReturning(session: string): boolean {
-  return session.startsWith(CLIENT_PREFIX) && !session.startsWith(`${CLIENT_PREFIX}${PROCESS_PREFIX}`)
+  return isClientSession(session) && !session.startsWith(`${CLIENT_PREFIX}${PROCESS_PREFIX}`)
 }
 
 /** Returns the name of the session of a process that no client runs. */
@@ -107,7 +112,7 @@ export async function sessionNames(db: Queries, session: string): Promise<string
   const earlier = anchors.filter((anchor) => anchor.startsWith(SESSION_ANCHOR))
   const later = await listSessionsAt(db, earlierSession(session), session)
   const names = [session, ...earlier.map((anchor) => anchor.slice(SESSION_ANCHOR.length)), ...later]
-  const otherPrefix = session.startsWith(CLIENT_PREFIX) ? PROCESS_PREFIX : CLIENT_PREFIX
+  const otherPrefix = isClientSession(session) ? PROCESS_PREFIX : CLIENT_PREFIX
   for (const anchor of anchors) {
     if (!anchor.startsWith(PROCESS_PREFIX)) continue
     const sessions = (await listSessionsAt(db, anchor, session)).filter((other) =>
@@ -124,7 +129,7 @@ export async function sessionNames(db: Queries, session: string): Promise<string
 export async function hasSiblings(db: Queries, session: string): Promise<boolean> {
   const nearest = (await listAnchors(db, session)).find((anchor) => anchor.startsWith(PROCESS_PREFIX))
   if (nearest === undefined) return false
-  return (await listSessionsAt(db, nearest, session)).some((other) => other.startsWith(CLIENT_PREFIX))
+  return (await listSessionsAt(db, nearest, session)).some(isClientSession)
 }
 
 /** Returns the agents that a session's names speak for, the most recently active first. */

@@ -2,7 +2,9 @@
 
 import { describe, expect, test } from "vitest"
 import { productRoutes } from "../../../src/http/index.ts"
+import { clientSession } from "../../../src/operations/coordination/sessions.ts"
 import type { ShownWebhook } from "../../../src/operations/webhooks/webhooks.ts"
+import { putAnchors } from "../../../src/store/coordination/sessions.ts"
 import { type HttpEntry, serveHttp } from "../../support/http.ts"
 import { receiver } from "../../support/receiver.ts"
 import { type Session, world } from "../../support/world.ts"
@@ -76,6 +78,18 @@ test("a call that speaks for an agent's session may list and nothing else", asyn
   }
   expect((await http.send(PATH, { headers })).status).toBe(200)
   expect(await listed(http)).toMatchObject([{ id: 1, state: "active" }])
+})
+
+test("a call that speaks for a coding agent's session is refused before that one has an agent, too", async () => {
+  const { session, http } = await room()
+  const { db } = session.app
+  await db.transaction("sessions", (tx) => putAnchors(tx, clientSession("two"), ["pid:1"], Date.now()))
+  const calls = { "X-Signalbox-Session": "two" }
+  const { status, text } = await http.send(PATH, { headers: calls, body: { url: URL_ } })
+  expect(status).toBe(403)
+  expect(text).toContain("this is a coding agent's session, and webhooks are managed by people")
+  const other = { "X-Signalbox-Session": "of-no-client" }
+  expect((await http.send(PATH, { headers: other, body: { url: URL_ } })).status).toBe(201)
 })
 
 test("a key without the scope may not even list", async () => {
