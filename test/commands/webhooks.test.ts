@@ -1,5 +1,6 @@
 /** `signalbox webhooks`, and what status and doctor say of webhooks: for people, with nothing of the secrets. */
 
+import { Readable } from "node:stream"
 import { Webhook as Verifier } from "standardwebhooks"
 import { describe, expect, test, vi } from "vitest"
 import { checkWebhooks } from "../../src/commands/doctor-webhooks.ts"
@@ -80,6 +81,14 @@ describe("a webhook", () => {
     const { out } = await run(() => listWebhooksCommand(configIn(where), {}))
     expect(out).toMatch(/^2 +example\.com +https:\/\/example\.com +\* +json +active +never$/m)
     for (const hidden of ["very-secret", "token", made.secret]) expect(out).not.toContain(hidden)
+  })
+
+  test("is added by an address from stdin, which no list of processes shows", async () => {
+    const where = presentWorld()
+    vi.spyOn(process, "stdin", "get").mockReturnValue(Readable.from([Buffer.from(`${URL_}\n`)]) as never)
+    await add(where, {}, "-")
+    vi.restoreAllMocks()
+    expect(await list(where)).toMatchObject([{ url: "https://hooks.example.com/serv…" }])
   })
 
   test.each<[string, string, Record<string, unknown>]>([

@@ -11,7 +11,10 @@ export function addWebhookCommands(program: Command, config: ReadConfig): void {
   webhooks
     .command("add")
     .description("add a receiver; prints the secret by which it knows who sends, this once only")
-    .argument("<url>", "https address of the receiver")
+    .argument(
+      "<url>",
+      "https address of the receiver, or - to read it from stdin: others see what stands on a command line",
+    )
     .option("--name <name>", "what to call it (default: its host)")
     .addOption(
       new Option(

@@ -21,6 +21,7 @@ import {
 import { ownCommand } from "../../runtime/own-command.ts"
 import { terminalOf } from "../coordination/identity.ts"
 import { bold, dim, green, type OutputOptions, printResult, table } from "../output.ts"
+import { STDIN, typedText } from "../typed-text.ts"
 import { withApp } from "../with-app.ts"
 
 interface AddOptions extends OutputOptions {
@@ -31,9 +32,13 @@ interface AddOptions extends OutputOptions {
   allowPrivate?: boolean
 }
 
-/** Fails with `forbidden` without an admin key, and inside the session of any agent; so do all but the list. */
-export function addWebhookCommand(config: Config, url: string, options: AddOptions): Promise<void> {
+/**
+ * Adds a webhook; `given` is its address, or `-` for stdin. Fails with `forbidden` without an admin key, and inside the
+ * session of any agent; so do all but the list.
+ */
+export function addWebhookCommand(config: Config, given: string, options: AddOptions): Promise<void> {
   return asPerson(config, async (app) => {
+    const url = given === STDIN ? await typedText([STDIN], { field: "url", example: "" }) : given
     const { webhook, secret } = await addWebhook(app, {
       url,
       name: options.name,
