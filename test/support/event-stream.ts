@@ -70,6 +70,11 @@ export class EventStreamReader {
     while (!this.#isEnded) await this.#next()
   }
 
+  /** Whether the stream was ended by the server, and not broken off. */
+  get isWhole(): boolean {
+    return this.#response?.complete === true
+  }
+
   pause(): void {
     this.#response?.pause()
   }
