@@ -72,11 +72,14 @@ export function logCommand(config: Config, options: LogOptions): Promise<void> {
     const columns = terminalColumns()
     const row = (event: NamedEvent) => rowOf(event, { around, columns })
     if (options.follow !== true) {
-      const left = isCut ? dim(`Earlier ones: ${ownCommand()} log --limit ${LISTING_ROWS_MAX}`) : null
+      const more =
+        limit < LISTING_ROWS_MAX
+          ? `Earlier ones: ${ownCommand()} log --limit ${LISTING_ROWS_MAX}`
+          : `Earlier ones are left out: at most ${LISTING_ROWS_MAX.toLocaleString("en-US")} are shown.`
       printResult(options, events.map(toldEvent), () =>
         events.length === 0
           ? "Nothing of that happened."
-          : lines(limit < LISTING_ROWS_MAX ? left : null, ...events.map(row)),
+          : lines(isCut ? dim(more) : null, ...events.map(row)),
       )
       return
     }

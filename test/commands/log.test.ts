@@ -4,6 +4,7 @@ import { expect, test, vi } from "vitest"
 import { sendCommand } from "../../src/commands/coordination/send.ts"
 import { type LogOptions, logCommand } from "../../src/commands/log.ts"
 import { LOG_LIMIT_DEFAULT } from "../../src/config/event-limits.ts"
+import { LISTING_ROWS_MAX } from "../../src/config/limits.ts"
 import type { App } from "../../src/operations/app.ts"
 import { recordEvent } from "../../src/store/events.ts"
 import { agentOf, configIn, presentWorld, refusal, run, runJson, server } from "./command.ts"
@@ -81,6 +82,16 @@ test("shows the latest, by default 50, or as many as are asked for, and says tha
   const earlier = /^Earlier ones: /
   expect((await run(() => logCommand(configOf("ada"), { kind }))).out).toMatch(earlier)
   expect((await run(() => logCommand(configOf("ada"), { kind, limit: 51 }))).out).not.toMatch(earlier)
+})
+
+test("says that there are earlier ones than the most that it shows", async () => {
+  const { configOf, happen } = await surroundings()
+  const kind = ["edit.blocked"]
+  const since = () => run(() => logCommand(configOf("ada"), { kind, since: "1h" }))
+  await happen(LISTING_ROWS_MAX)
+  expect((await since()).out).not.toContain("Earlier")
+  await happen(1)
+  expect((await since()).out).toMatch(/^Earlier ones are left out/)
 })
 
 test("leaves out what is older, of other kinds, and of other agents than are asked for", async () => {

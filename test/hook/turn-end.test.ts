@@ -264,6 +264,18 @@ describe("ordinary mail", () => {
     expect(toldBy(await prompt(made, bob))).toContain("new mail")
   })
 
+  test("of another of its agents is not mentioned again after the start of a session", async () => {
+    const [made, ada, bob] = await atWork()
+    const second = await bob.session.register("Second", { project_key: "two" })
+    const eve = await (await made.session({ name: "e" })).register("Eve", { project_key: "two" })
+    await send(eve, [second])
+    await send(ada, [bob])
+    expect(toldBy(await prompt(made, bob)).split("\n")).toHaveLength(2)
+    const compacted = { ...BOB, fields: { source: "compact" } }
+    await sessionEvent(made, bob.session.app, "session-start", compacted)
+    expect(await prompt(made, bob)).toEqual(ALLOWED)
+  })
+
   test("is not mentioned where the client's model would not hear it", async () => {
     const [made, ada, bob] = await atWork()
     await send(ada, [bob])

@@ -14,7 +14,8 @@ export const turnStatements = {
   welcome: `
     INSERT INTO turn_pushes (session, pushes, prompted_at_ms, mentioned_to)
     VALUES (?, 0, ?, (SELECT coalesce(max(message_id), 0) FROM message_recipients WHERE agent_id = ?))
-    ON CONFLICT (session) DO UPDATE SET mentioned_to = excluded.mentioned_to`,
+    ON CONFLICT (session) DO UPDATE SET mentioned_to = CASE
+      WHEN excluded.mentioned_to > turn_pushes.mentioned_to THEN excluded.mentioned_to ELSE turn_pushes.mentioned_to END`,
   removeOld: "DELETE FROM turn_pushes WHERE prompted_at_ms < ?",
 }
 
