@@ -49,7 +49,7 @@ export function waitCommand(config: Config, options: WaitOptions): Promise<void>
     const agents = await ownAgents()
     if (agents.length === 0)
       throw new AppError("not_found", "nobody here has an agent yet, so no mail can come", {
-        hint: "Call macro-start-session first, or name an agent of yours with --agent.",
+        hint: `An agent calls macro-start-session first; a person gets one by \`${ownCommand()} send <agent> "..."\`.`,
       })
     if (options.from !== undefined) await requireSender(app, agents, options.from)
     const awaited = {

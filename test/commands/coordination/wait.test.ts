@@ -127,7 +127,8 @@ test("nobody waits for another one's mail, without an agent, or for a sender tha
   const fails = (code: string, options: WaitOptions, session = "ada") =>
     refusal(code, () => waitCommand(config(where, session), { timeout: "1", ...options }))
   await fails("refused", { agent: "Bob" })
-  expect(await fails("not_found", {}, "nobody")).toContain("macro-start-session")
+  const hint = await fails("not_found", {}, "nobody")
+  expect(hint).toContain("An agent calls macro-start-session first; a person gets one by `signalbox send")
   expect(await fails("not_found", { from: "Bop" })).toContain("Did you mean Bob?")
   await fails("invalid", { thread: "no thread" })
   expect(await fails("invalid", { timeout: "9h" })).toMatch(/^timeout must be/)
