@@ -256,6 +256,11 @@ test("status tells what was blocked in the last hour: whom, from what, by whom, 
   expect(out).toMatch(/^- Blocked +2 in the last hour$/m)
   expect(out).toMatch(/^ {4}BlueLake: a\.ts, held by Bob, 2 times, 20 min/m)
   expect(out).toMatch(/^ {4}BlueLake: a reservation of src\/\*\*, held by Ada, Bob, 30 min/m)
+  for (const path of ["b.ts", "c.ts", "d.ts", "e.ts"]) await block("edit.blocked", { path }, 10)
+  // The command that it names lists both kinds.
+  expect((await run(() => statusCommand(configIn(where), {}))).out).toMatch(
+    /^ {4}and 1 other: .* log --since 1h --kind edit\.blocked,reservation\.refused$/m,
+  )
   const plan = await app.db.all(`EXPLAIN QUERY PLAN ${blockedStatements.listSince}`, [0, 10])
   expect(JSON.stringify(plan)).toContain("events_refused_lately")
 })

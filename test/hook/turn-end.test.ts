@@ -3,6 +3,8 @@
 import { describe, expect, test } from "vitest"
 import { PUSHED_BODY_CHARS_MAX, PUSHED_MESSAGES_MAX, TURN_PUSHES_MAX } from "../../src/config/limits.ts"
 import type { HookAnswer } from "../../src/hook/answer.ts"
+import { takeNewMail } from "../../src/operations/coordination/awaited-mail.ts"
+import { findAgentById } from "../../src/store/coordination/agents.ts"
 import { ALLOWED, configure, configureProject, runHook, sessionEvent, toldBy } from "../support/hook.ts"
 import { agents, send, type TestAgent, type World } from "../support/world.ts"
 
@@ -201,6 +203,17 @@ describe("before an agent stops", () => {
       .filter((line) => !line.startsWith(">"))
     expect(ours).toHaveLength(4)
     expect(ours.join("\n")).not.toContain("you are free")
+  })
+
+  test("mail that a wait has told of is handed over as long as it is unread", async () => {
+    const [made, ada, bob] = await atWork()
+    const { app } = bob.session
+    const owner = await findAgentById(app.db, bob.id)
+    const awaited = { senderKey: undefined, threadKey: undefined }
+    await send(ada, [bob], URGENT)
+    const taken = owner && (await takeNewMail(app, [owner], awaited, async () => []))
+    expect(taken?.first.message.importance).toBe("urgent")
+    expect(held(await stop(made, bob))).toContain("Message id")
   })
 
   test("another session is handed nothing of it", async () => {

@@ -43,7 +43,11 @@ export function blockedRows({ blocked }: Standstill, nowMs: number, columns: num
     const often = times === 1 ? "" : `, ${times} times`
     return `${visibleLine(who)}: ${what}${visibleLine(path)}${by}${often}, ${duration(nowMs - latestMs)} ago`
   }
-  return rowsOf(blocked.map(row), columns, `${ownCommand()} log --since 1h --kind edit.blocked`)
+  return rowsOf(
+    blocked.map(row),
+    columns,
+    `${ownCommand()} log --since 1h --kind edit.blocked,reservation.refused`,
+  )
 }
 
 /** Returns who waits for files, a line each, of many those who have waited longest. */
