@@ -3,7 +3,7 @@
 import type { Queries } from "../../db/database.ts"
 import { isNotifier } from "../../domain/coordination/agent.ts"
 import type { Message, RecipientKind } from "../../domain/coordination/message.ts"
-import { markAcknowledged, markRead } from "../../store/coordination/messages.ts"
+import { kindOfCopy, markAcknowledged, markRead } from "../../store/coordination/messages.ts"
 import { recordReceipt } from "./recording.ts"
 
 /** Marks a message read by an agent; returns whether it had it unread. Must run in a transaction. */
@@ -14,7 +14,7 @@ export async function noteRead(
   nowMs: number,
 ): Promise<boolean> {
   const kind = await markRead(tx, message.id, agentId, nowMs)
-  if (kind !== undefined && isTold(message, kind))
+  if (kind !== undefined && (await isTold(tx, message, kind)))
     await recordReceipt(tx, "message.read", message, agentId, nowMs)
   return kind !== undefined
 }
@@ -28,10 +28,16 @@ export async function noteAcknowledged(
 ): Promise<void> {
   await noteRead(tx, message, own.agentId, nowMs)
   await markAcknowledged(tx, message.id, own.agentId, nowMs)
-  if (isTold(message, own.kind)) await recordReceipt(tx, "message.acknowledged", message, own.agentId, nowMs)
+  if (await isTold(tx, message, own.kind))
+    await recordReceipt(tx, "message.acknowledged", message, own.agentId, nowMs)
 }
 
-/** What everybody may see must not tell of a bcc recipient, nor of notices. */
-function isTold({ senderName }: Message, kind: RecipientKind): boolean {
-  return kind !== "bcc" && !isNotifier(senderName)
+/** What everybody may see must not tell of a bcc recipient, nor of its answer, nor of notices. */
+async function isTold(
+  tx: Queries,
+  { parentId, senderId, senderName }: Message,
+  kind: RecipientKind,
+): Promise<boolean> {
+  if (kind === "bcc" || isNotifier(senderName)) return false
+  return parentId === null || (await kindOfCopy(tx, parentId, senderId)) !== "bcc"
 }

@@ -95,6 +95,7 @@ export const messageStatements = {
   markRead: `
     UPDATE message_recipients SET read_at_ms = ? WHERE message_id = ? AND agent_id = ? AND read_at_ms IS NULL
     RETURNING kind`,
+  kindOfCopy: "SELECT kind FROM message_recipients WHERE message_id = ? AND agent_id = ?",
   markAcked:
     "UPDATE message_recipients SET acked_at_ms = ? WHERE message_id = ? AND agent_id = ? AND acked_at_ms IS NULL",
   notices: `
@@ -307,6 +308,16 @@ export async function markRead(
   nowMs: number,
 ): Promise<RecipientKind | undefined> {
   const row = await tx.get<{ kind: string }>(messageStatements.markRead, [nowMs, messageId, agentId])
+  return row?.kind as RecipientKind | undefined
+}
+
+/** Returns as what an agent got a message; undefined when it did not. */
+export async function kindOfCopy(
+  db: Queries,
+  messageId: number,
+  agentId: number,
+): Promise<RecipientKind | undefined> {
+  const row = await db.get<{ kind: string }>(messageStatements.kindOfCopy, [messageId, agentId])
   return row?.kind as RecipientKind | undefined
 }
 

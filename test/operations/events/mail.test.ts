@@ -155,7 +155,9 @@ test("a bcc recipient's acknowledgment is told to nobody with the answer that it
   const { messageId } = await send(ada, [bob], args)
   const answer = () => acknowledge(eve, messageId, { response_text: "Seen" })
   expect(await eventsDuring(eve.session.app, answer)).toEqual([])
-  expect(await as(ada, "fetch-inbox", { agent_name: "Ada" })).toContain("Re: Subject")
+  const inbox = await as(ada, "fetch-inbox", { agent_name: "Ada" })
+  expect(inbox).toContain("Re: Subject")
+  expect(await eventsDuring(ada.session.app, () => read(ada, numberAfter(inbox, "Message id")))).toEqual([])
 })
 
 test("notices are no messages: neither sent nor read nor acknowledged", async () => {
