@@ -321,8 +321,8 @@ describe("settings", () => {
         advice: expect.stringContaining("/hooks"),
       },
     ]
-    expect(await trust(undefined)).toEqual(warned("5 not trusted yet"))
-    expect(await trust("sha256:0")).toEqual(warned("5 trusted as they were before"))
+    expect(await trust(undefined)).toEqual(warned("6 not trusted yet"))
+    expect(await trust("sha256:0")).toEqual(warned("6 trusted as they were before"))
   })
 
   test("that are broken are a problem", async () => {
