@@ -303,7 +303,8 @@ describe("settings", () => {
       const findings = await examineSound(({ machine }) => {
         machine.install("codex", "user")
         const folder = join(machine.home, ".codex")
-        const events = ["pre_tool_use", "post_tool_use", "session_start", "session_end", "user_prompt_submit"]
+        const before = ["pre_tool_use", "post_tool_use", "session_start"]
+        const events = [...before, "session_end", "user_prompt_submit", "stop"]
         const state = events.map(
           (event) => `[hooks.state."${folder}/hooks.json:${event}:0:0"]\ntrusted_hash = "${hash}"\n`,
         )

@@ -102,24 +102,24 @@ export class RecordedHistory {
 
   /**
    * Plays grants and releases in the order in which they were committed, which is that of the ids in
-   * `activity`, and returns every grant that another agent's reservation stood against. Nothing may
+   * `events`, and returns every grant that another agent's reservation stood against. Nothing may
    * have expired meanwhile.
    */
   doubleHoldings(share: (one: ReservationRow, other: ReservationRow) => boolean): DoubleHolding[] {
     const rows = new Map(this.reservations().map((row) => [row.id, row]))
     const events = this.#all<{ kind: string; reservation_id: number }>(
-      `SELECT kind, reservation_id FROM activity
-       WHERE kind IN ('files_reserved', 'reservation_released') ORDER BY id`,
+      `SELECT kind, subject_id AS reservation_id FROM events
+       WHERE kind IN ('reservation.granted', 'reservation.renewed', 'reservation.released') ORDER BY id`,
     )
     const holding = new Map<number, ReservationRow>()
     const found: DoubleHolding[] = []
     for (const event of events) {
-      if (event.kind === "reservation_released") {
+      if (event.kind === "reservation.released") {
         holding.delete(event.reservation_id)
         continue
       }
       const granted = rows.get(event.reservation_id)
-      if (granted === undefined) throw new Error(`activity names no reservation: ${event.reservation_id}`)
+      if (granted === undefined) throw new Error(`an event names no reservation: ${event.reservation_id}`)
       for (const held of holding.values()) {
         if (isAgainst(granted, held) && share(granted, held)) found.push({ granted, held })
       }
