@@ -76,7 +76,8 @@ const SOMEBODY = "somebody"
 export function eventWords({ kind, actor, data }: Happening): string {
   const parts = SENTENCES[kind](actor === null ? SOMEBODY : visibleLine(actor), new Data(data))
   const words = parts.filter((part) => part !== null).join(" ")
-  return words.charAt(0).toUpperCase() + words.slice(1)
+  // Names keep their spelling.
+  return /^(somebody|a) /.test(words) ? words.charAt(0).toUpperCase() + words.slice(1) : words
 }
 
 /** Data of unknown shape: rows may stem from other versions. */

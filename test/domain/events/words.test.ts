@@ -44,13 +44,13 @@ test.each<[EventKind, string | null, Record<string, unknown>, string]>([
     { requester: "A1", recipient: "B2", approved: false },
     "B2 denied the contact with A1",
   ],
-  ["memory.pruned", "signalbox", { count: 1 }, "Signalbox pruned 1 memory"],
+  ["memory.pruned", "signalbox", { count: 1 }, "signalbox pruned 1 memory"],
   ["waypoint.created", "BlueLake", { to: [{}, {}] }, "BlueLake linked a memory to 2 others"],
   [
     "documentation.indexed",
     "signalbox",
     { branch: "main", files: 12 },
-    "Signalbox indexed the documentation of main (12 files)",
+    "signalbox indexed the documentation of main (12 files)",
   ],
   ["key.used", null, { name: "ci" }, 'Somebody used the API key "ci" for the first time'],
 ])("%s by %s is told in a sentence", (kind, actor, data, words) => {
