@@ -2,7 +2,11 @@
 
 import type { Queries } from "../../db/database.ts"
 import type { Reservation } from "../../domain/coordination/reservation.ts"
-import { endExpiredReservations, endReservation } from "../../store/coordination/reservations.ts"
+import {
+  endExpiredReservations,
+  endReservation,
+  hasExpiredReservation,
+} from "../../store/coordination/reservations.ts"
 import { grantToWaiters } from "./queue.ts"
 import { type RecordedReservation, recordReservation } from "./recording.ts"
 
@@ -24,6 +28,8 @@ export async function endHeld(
  * first; must run in a transaction.
  */
 export async function endExpired(tx: Queries, nowMs: number): Promise<RecordedReservation[]> {
+  // A look takes less than a change of nothing, and whoever reserves comes by here.
+  if (!(await hasExpiredReservation(tx, nowMs))) return []
   const expired = await endExpiredReservations(tx, nowMs)
   for (const reservation of expired) await recordReservation(tx, "reservation.expired", reservation, nowMs)
   await grantOnceIn(tx, expired, nowMs)
