@@ -156,7 +156,7 @@ export async function restoreCommand(config: Config, file: string, options: Back
       kept === null ? null : dim(`  What was there is kept: ${kept}`),
       users.length === 0
         ? null
-        : `  ${count(users.length, "process", "processes")} still used it: restart your coding agents, and signalbox serve, now.`,
+        : `  ${count(users.length, "process", "processes")} still used it: restart your coding agents, and \`${ownCommand()} serve\`, now.`,
     ),
   )
 }
