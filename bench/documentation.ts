@@ -130,8 +130,8 @@ async function searchFindings(lab: Lab, corpus: Corpus): Promise<Finding[]> {
   const label = `documentation, ${shown(stored.chunks)} chunks:`
   const bare = new BareChunks(lab.path("bare.db"), databasePath)
   const server = await ServeProcess.start(launch, databasePath)
-  const { url, pid, token } = server.record
-  const client = new KeptClient(`${url}/api/v1/documentation`, token)
+  const { url, pid } = server.record
+  const client = new KeptClient(`${url}/api/v1/documentation`, server.key)
   try {
     const times = await timeSearches(client, bare, pid)
     say(`${shown(stored.chunks)} chunks searched`)

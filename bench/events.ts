@@ -2,7 +2,6 @@
 
 import { fork } from "node:child_process"
 import { once } from "node:events"
-import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { EventStreamReader } from "../test/support/event-stream.ts"
 import { clockMs, type WritingAsked, type WrittenBatch } from "./support/event-writer.ts"
@@ -27,9 +26,8 @@ export async function run(lab: Lab): Promise<Finding[]> {
   const arrivals = Array.from({ length: READERS }, () => new Map<number, number>())
   const readers = arrivals.map((times) => new EventStreamReader(({ id }) => times.set(id, clockMs())))
   try {
-    const key = readFileSync(databasePath.replace(/\.db$/, ".key"), "utf8").trim()
     const port = Number(new URL(serving.record.url).port)
-    for (const reader of readers) await reader.open(port, "/api/v1/events", key)
+    for (const reader of readers) await reader.open(port, "/api/v1/events", serving.key)
     const idle = await measure(databasePath, IDLE, readers, arrivals)
     const load = await measure(databasePath, LOAD, readers, arrivals)
     return [

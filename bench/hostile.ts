@@ -83,8 +83,8 @@ async function measure(lab: Lab, what: string, root: string): Promise<Finding[]>
   const launch = lab.ours(databasePath, root)
   await runWatched(launch, ["repos", "add", root, "--no-sync"])
   const server = await ServeProcess.start(launch, databasePath)
-  const { pid, url, token } = server.record
-  const client = new KeptClient(url, token)
+  const { pid, url } = server.record
+  const client = new KeptClient(url, server.key)
   const times: number[] = []
   const peaks = { server: 0, reader: 0 }
   const sampler = setInterval(() => {

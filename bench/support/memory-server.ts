@@ -19,7 +19,7 @@ export class MemoryServer {
   private constructor(process: ServeProcess, repositoryId: number) {
     this.#process = process
     this.#repositoryId = repositoryId
-    this.client = new MemoryClient(process.record, repositoryId)
+    this.client = new MemoryClient({ url: process.record.url, token: process.key }, repositoryId)
   }
 
   /** Starts the server on a database and waits until it listens. */
@@ -29,8 +29,15 @@ export class MemoryServer {
 
   /** Has several clients in a process of their own create memories, one after the other each. */
   async create(clients: number, perClient: number, fromIndex: number): Promise<CreatesDone> {
-    const { url, token } = this.#process.record
-    const wanted: Creates = { url, token, repositoryId: this.#repositoryId, clients, perClient, fromIndex }
+    const { record, key: token } = this.#process
+    const wanted: Creates = {
+      url: record.url,
+      token,
+      repositoryId: this.#repositoryId,
+      clients,
+      perClient,
+      fromIndex,
+    }
     const args = ["--import", "tsx", CREATES_SCRIPT, JSON.stringify(wanted)]
     const child = spawn(process.execPath, args, { cwd: CHECKOUT, stdio: ["ignore", "pipe", "inherit"] })
     let text = ""

@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
+import { readFileSync } from "node:fs"
 import { setTimeout as wait } from "node:timers/promises"
 import { type ListenerRecord, readListenerRecord } from "../../src/http/listener-files.ts"
 import type { Launch } from "./stdio-client.ts"
@@ -11,11 +12,14 @@ const START_MS_MAX = 30_000
 
 export class ServeProcess {
   readonly record: ListenerRecord
+  /** The local key: the token of the record opens the hook alone. */
+  readonly key: string
   readonly #process: ChildProcess
 
-  private constructor(child: ChildProcess, record: ListenerRecord) {
+  private constructor(child: ChildProcess, record: ListenerRecord, key: string) {
     this.#process = child
     this.record = record
+    this.key = key
   }
 
   /** Starts the server on a database and waits until it listens. */
@@ -26,7 +30,10 @@ export class ServeProcess {
     const deadlineMs = performance.now() + START_MS_MAX
     while (performance.now() < deadlineMs && child.exitCode === null) {
       const record = readListenerRecord(databasePath)
-      if (record !== undefined && record.pid === child.pid) return new ServeProcess(child, record)
+      if (record !== undefined && record.pid === child.pid) {
+        const key = readFileSync(databasePath.replace(/\.db$/, ".key"), "utf8").trim()
+        return new ServeProcess(child, record, key)
+      }
       await wait(POLL_INTERVAL_MS)
     }
     child.kill("SIGKILL")
