@@ -3,20 +3,18 @@
 import type { Config } from "../config/config.ts"
 import { LOG_LIMIT_DEFAULT, LOG_SINCE_SECONDS_MAX } from "../config/event-limits.ts"
 import { LISTING_ROWS_MAX } from "../config/limits.ts"
-import { kindsNamed } from "../domain/events/filter.ts"
 import { EVENT_KINDS, type EventKind } from "../domain/events/kinds.ts"
 import { toldEvent } from "../domain/events/told.ts"
 import type { NamedEvent } from "../domain/events/visibility.ts"
 import { eventWords } from "../domain/events/words.ts"
-import { echoed } from "../domain/foreign-text/markdown.ts"
 import { visibleJson, visibleLine } from "../domain/foreign-text/visible.ts"
-import { invalid } from "../errors.ts"
 import { ASKS, admit } from "../operations/admission.ts"
 import { commandCall } from "../operations/caller.ts"
 import { findNamed, projectsAround } from "../operations/coordination/correspondence.ts"
 import { findOwnAgents } from "../operations/coordination/identity.ts"
 import { repositoryAround } from "../operations/coordination/locations.ts"
 import { latestEvents, logReader, tellAfter } from "../operations/events/log.ts"
+import { requireKinds } from "../operations/events/readers.ts"
 import type { FeedReset } from "../operations/events/reading.ts"
 import { lines, shownTime } from "../operations/markdown.ts"
 import { ownCommand } from "../runtime/own-command.ts"
@@ -51,7 +49,7 @@ const KIND_COLUMNS = Math.max(...Object.keys(EVENT_KINDS).map((kind) => kind.len
  * Fails with `invalid` for unknown kinds, and with `not_found` for an unknown agent.
  */
 export function logCommand(config: Config, options: LogOptions): Promise<void> {
-  const kinds = options.kind === undefined ? undefined : kindsOf(options.kind.join(","))
+  const kinds = options.kind === undefined ? undefined : requireKinds("kind", options.kind.join(","))
   const seconds =
     options.since === undefined ? undefined : parseDuration(options.since, "since", LOG_SINCE_SECONDS_MAX)
   const limit = options.limit ?? (seconds === undefined ? LOG_LIMIT_DEFAULT : LISTING_ROWS_MAX)
@@ -96,13 +94,6 @@ export function logCommand(config: Config, options: LogOptions): Promise<void> {
     }
     await waitUntil(app.db, look, { timeoutMs: undefined })
   })
-}
-
-function kindsOf(list: string): ReadonlySet<EventKind> {
-  const named = kindsNamed(list)
-  if ("kinds" in named) return named.kinds
-  const hint = `Kinds: ${Object.keys(EVENT_KINDS).join(", ")}; message.* stands for all of messages.`
-  throw invalid("kind", `${echoed(named.unknown)} is unknown`, hint)
 }
 
 function rowOf(

@@ -3,15 +3,10 @@
 import type { Queries, Row } from "../db/database.ts"
 import type { EventKind, StoredEvent } from "../domain/events/kinds.ts"
 
-const SELECT = `
-  SELECT id, kind, project_id, repository_id, agent_id, actor, party_id, subject_id, data, created_at_ms FROM events`
-
 export const eventStatements = {
   insert: `
     INSERT INTO events (kind, project_id, repository_id, agent_id, actor, party_id, subject_id, data, created_at_ms)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  listAfter: `${SELECT} WHERE id > ? ORDER BY id LIMIT ?`,
-  listBefore: `${SELECT} WHERE id < ? ORDER BY id DESC LIMIT ?`,
   newestId: "SELECT coalesce(max(id), 0) AS id FROM events",
   // The newest one stays, so that no id is ever given again.
   lastOld: `
@@ -77,16 +72,6 @@ export async function recordEvent(tx: Queries, event: NewEvent, nowMs: number): 
     JSON.stringify(event.data),
     nowMs,
   ])
-}
-
-/** Returns the events after an id, oldest first, at most `limit`. */
-export async function listEventsAfter(db: Queries, id: number, limit: number): Promise<StoredEvent[]> {
-  return (await db.all<EventRow>(eventStatements.listAfter, [id, limit])).map(toEvent)
-}
-
-/** Returns the events before an id, newest first, at most `limit`. */
-export async function listEventsBefore(db: Queries, id: number, limit: number): Promise<StoredEvent[]> {
-  return (await db.all<EventRow>(eventStatements.listBefore, [id, limit])).map(toEvent)
 }
 
 /** Returns the id of the newest event, 0 when there is none yet. */

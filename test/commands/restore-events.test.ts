@@ -13,7 +13,8 @@ import type { App } from "../../src/operations/app.ts"
 import { startWebhookDelivery } from "../../src/operations/webhooks/delivery.ts"
 import { addWebhook, removeWebhookById } from "../../src/operations/webhooks/webhooks.ts"
 import { createLog } from "../../src/runtime/log.ts"
-import { eventHorizon, listEventsAfter, newestEventId, recordEvent } from "../../src/store/events.ts"
+import { listNamedEventsAfter } from "../../src/store/event-feed.ts"
+import { eventHorizon, newestEventId, recordEvent } from "../../src/store/events.ts"
 import { receiver } from "../support/receiver.ts"
 import { toVersion2 } from "../support/schema-version-2.ts"
 import type { World } from "../support/world.ts"
@@ -27,9 +28,9 @@ async function happen(where: World, times: number) {
   const before = await newestEventId(db)
   for (let time = 0; time < times; time += 1)
     await db.transaction("test", (tx) => recordEvent(tx, { kind: "message.sent", data: {} }, Date.now()))
-  const ids = (await listEventsAfter(db, before, 1_000)).map(({ id }) => id)
+  const ids = (await listNamedEventsAfter(db, before, 1_000)).map(({ id }) => id)
   const horizon = await eventHorizon(db)
-  const atHorizon = (await listEventsAfter(db, horizon - 1, 1))[0]
+  const atHorizon = (await listNamedEventsAfter(db, horizon - 1, 1))[0]
   await close()
   return { ids, before, horizon, atHorizon }
 }

@@ -3,7 +3,8 @@
 import BetterSqlite3 from "better-sqlite3"
 import { expect, test } from "vitest"
 import { listActivity } from "../../src/store/coordination/activity.ts"
-import { eventHorizon, listEventsAfter, newestEventId } from "../../src/store/events.ts"
+import { listNamedEventsAfter } from "../../src/store/event-feed.ts"
+import { eventHorizon, newestEventId } from "../../src/store/events.ts"
 import { toVersion2 } from "../support/schema-version-2.ts"
 import { numberAfter, type Session, START_MS, type TestAgent, world } from "../support/world.ts"
 
@@ -119,8 +120,8 @@ test("ten thousand rows of version 2 are told as they were, by project, agent an
     expect(await listActivity(db, filter, ROWS)).toEqual(before[at])
   expect(await eventHorizon(db)).toBe(2 * ROWS + 5)
   expect(await newestEventId(db)).toBe(2 * ROWS + 5)
-  expect(await listEventsAfter(db, await eventHorizon(db), 1)).toEqual([])
-  const [message, ...others] = await listEventsAfter(db, 0, 2 * agents.length + 1)
+  expect(await listNamedEventsAfter(db, await eventHorizon(db), 1)).toEqual([])
+  const [message, ...others] = await listNamedEventsAfter(db, 0, 2 * agents.length + 1)
   expect(message).toMatchObject({ kind: "message.sent", repositoryId: null, subjectId: agents[0]?.messageId })
   expect(others.at(-1)).toMatchObject({
     kind: "reservation.granted",

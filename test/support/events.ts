@@ -2,11 +2,12 @@
 
 import type { Database } from "../../src/db/database.ts"
 import type { StoredEvent } from "../../src/domain/events/kinds.ts"
-import { listEventsAfter, newestEventId } from "../../src/store/events.ts"
+import { listNamedEventsAfter } from "../../src/store/event-feed.ts"
+import { newestEventId } from "../../src/store/events.ts"
 
 /** Returns all events of the kinds that begin with one of some texts, oldest first. */
 export async function eventsIn(db: Database, ...beginnings: string[]): Promise<StoredEvent[]> {
-  const all = await listEventsAfter(db, 0, 100_000)
+  const all = await listNamedEventsAfter(db, 0, 100_000)
   return all.filter(({ kind }) => beginnings.some((beginning) => kind.startsWith(beginning)))
 }
 
@@ -25,5 +26,5 @@ export async function eventsDuring(
 ): Promise<StoredEvent[]> {
   const before = await newestEventId(db)
   await act()
-  return listEventsAfter(db, before, 100_000)
+  return listNamedEventsAfter(db, before, 100_000)
 }

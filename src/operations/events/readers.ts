@@ -3,7 +3,7 @@
 import { keyRefusal, permitsDocumentation, permitsMemory } from "../../domain/api-key.ts"
 import { isNotifier } from "../../domain/coordination/agent.ts"
 import { type EventFilter, isAskedFor, kindsNamed } from "../../domain/events/filter.ts"
-import { EVENT_KINDS } from "../../domain/events/kinds.ts"
+import { EVENT_KINDS, type EventKind } from "../../domain/events/kinds.ts"
 import { type EventReader, maySee, type NamedEvent } from "../../domain/events/visibility.ts"
 import { echoed } from "../../domain/foreign-text/markdown.ts"
 import { repositoryIdIn } from "../../domain/project.ts"
@@ -40,7 +40,7 @@ export async function admitReader(context: CallContext, asked: EventsAsked): Pro
     projectId: asked.project === undefined ? undefined : await projectIdOf(context, asked.project),
     repositoryId:
       asked.repository === undefined ? undefined : await repositoryIdOf(context, asked.repository),
-    kinds: asked.kinds === undefined ? undefined : kindsOf(asked.kinds),
+    kinds: asked.kinds === undefined ? undefined : requireKinds("kinds", asked.kinds),
     agent: asAgent?.agent,
   }
   const ownId = asAgent?.isOwn === true ? asAgent.agent.id : undefined
@@ -74,12 +74,13 @@ async function repositoryIdOf(context: CallContext, named: string): Promise<numb
   return id
 }
 
-function kindsOf(list: string): EventFilter["kinds"] {
+/** Returns the kinds that a list separated by commas names; fails with `invalid` for a field that names others. */
+export function requireKinds(field: string, list: string): ReadonlySet<EventKind> {
   const named = kindsNamed(list)
   if ("kinds" in named) return named.kinds
   const rule = `has the unknown kind ${echoed(named.unknown)}`
   throw invalid(
-    "kinds",
+    field,
     rule,
     `Kinds: ${Object.keys(EVENT_KINDS).join(", ")}; message.* stands for all of messages.`,
   )

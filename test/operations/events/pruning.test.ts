@@ -9,7 +9,8 @@ import { DAY_MS } from "../../../src/domain/time-units.ts"
 import { openDatabase } from "../../../src/operations/database.ts"
 import { pruneSomeEvents, startEventPruning } from "../../../src/operations/events/pruning.ts"
 import { createLog } from "../../../src/runtime/log.ts"
-import { eventHorizon, listEventsAfter, newestEventId, recordEvent } from "../../../src/store/events.ts"
+import { listNamedEventsAfter } from "../../../src/store/event-feed.ts"
+import { eventHorizon, newestEventId, recordEvent } from "../../../src/store/events.ts"
 import { temporaryFolder } from "../../support/temporary-folder.ts"
 import { START_MS } from "../../support/world.ts"
 
@@ -33,7 +34,7 @@ async function room(...daysAgo: number[]) {
       for (const day of days) await recordEvent(tx, { kind: "key.used", data }, clock.nowMs - day * DAY_MS)
     })
   await write(daysAgo)
-  const ids = async () => (await listEventsAfter(db, 0, 10_000)).map(({ id }) => id)
+  const ids = async () => (await listNamedEventsAfter(db, 0, 10_000)).map(({ id }) => id)
   const pruneAll = async () => {
     while (await pruneSomeEvents(app));
   }
